@@ -1,0 +1,36 @@
+import type { SessionStatus } from '@sallyport/core/contract';
+
+/** The event types that both halves know, with the shape of their `data`. An unknown type is stored and passed on. */
+export interface EventData {
+  /** A person's message to the worker; `session run PROMPT` puts its prompt here. */
+  'session.message': { readonly text: string };
+  /** The service's: the session's status changed. The three last ones are final. */
+  'session.updated': {
+    readonly status: SessionStatus;
+    readonly reason?: string;
+    readonly exit_code?: number;
+  };
+  /** A piece of the process's output: `text`, or `base64` where it is not UTF-8. */
+  'session.output': {
+    readonly stream: 'stdout' | 'stderr';
+    readonly text?: string;
+    readonly base64?: string;
+    /** The line went on past the limit: this is a part of it, or the rest was cut after `bytes`. */
+    readonly partial?: boolean;
+    readonly truncated?: boolean;
+    readonly bytes?: number;
+  };
+  'worker.ready': { readonly pid?: number };
+  /** The process is gone; confirms the end of the work. Exactly one of the two is not null. */
+  'worker.exited': { readonly exit_code: number | null; readonly signal: string | null };
+  /** Asks the worker to end the process: SIGINT, SIGTERM at half of the deadline, SIGKILL of the tree at the deadline. */
+  'control.stop': { readonly force: boolean; readonly deadline_ms: number };
+  'control.interrupt': Readonly<Record<string, unknown>>;
+  /** Text for the process's standard input. */
+  'control.input': { readonly text: string };
+}
+
+export const finalStatuses: readonly SessionStatus[] = ['done', 'failed', 'stopped'];
+
+/** From `control.stop` to SIGKILL of the tree. */
+export const stopDeadlineMs = 10_000;

@@ -1,0 +1,59 @@
+import { ServiceError, TransportError, type Issue } from '../errors.ts';
+import { retryAfterMs } from '../transport/retry.ts';
+import type { TransportResponse } from '../transport/transport.ts';
+
+/** Reads a refusal into the error that the service threw; anything else than the error shape is told as it came. */
+export async function toServiceError(answer: TransportResponse, url: string, now: number): Promise<Error> {
+  const text = await answer.text(1024 * 1024).catch(() => '');
+  const requestId = answer.headers['request-id'];
+  const retryMs = retryAfterMs(answer.headers['retry-after'], now);
+  const body = parseObject(text);
+  if (!body || typeof body['error'] !== 'string') {
+    const what = /^\s*</.test(text) ? 'an HTML page' : 'no error body';
+    if (answer.status < 400) {
+      return new TransportError(
+        'unexpected_answer',
+        `${new URL(url).origin} answered ${answer.status} with ${what}`,
+      );
+    }
+    return new ServiceError(
+      codeFor(answer.status),
+      `${new URL(url).origin} answered ${answer.status} with ${what}`,
+      {
+        status: answer.status,
+        ...(requestId !== undefined && { requestId }),
+        ...(retryMs !== undefined && { retryAfterMs: retryMs }),
+      },
+    );
+  }
+  const { error, error_description: description, request_id: id, issues, ...details } = body;
+  return new ServiceError(error as string, typeof description === 'string' ? description : String(error), {
+    status: answer.status,
+    details,
+    ...(Array.isArray(issues) && { issues: issues as Issue[] }),
+    ...(typeof id === 'string' ? { requestId: id } : requestId !== undefined && { requestId }),
+    ...(retryMs !== undefined && { retryAfterMs: retryMs }),
+  });
+}
+
+/** A code for a status whose body has none, so that callers have one thing to match on. */
+function codeFor(status: number): string {
+  if (status === 401) return 'invalid_token';
+  if (status === 403) return 'forbidden';
+  if (status === 404) return 'not_found';
+  if (status === 409) return 'conflict';
+  if (status === 413) return 'payload_too_large';
+  if (status === 429) return 'rate_limited';
+  return status < 500 ? 'invalid_request' : 'internal_error';
+}
+
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,136 @@
+import { systemClock, type Clock } from '../clock.ts';
+import { defaultLimits, type Endpoint } from '../contract/endpoint.ts';
+import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
+import { ServiceError, TransportError } from '../errors.ts';
+import type { TokenSource } from '../ports.ts';
+import { sendWithRetries } from '../transport/retry.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+import { toServiceError } from './answer.ts';
+
+export interface ClientOptions {
+  /** Where the service is, such as `http://127.0.0.1:8787`; a path is kept as a prefix. */
+  readonly baseUrl: string;
+  readonly transport: Transport;
+  /** Gives the bearer of calls that need one. A 401 asks it once more, with `forceRefresh`. */
+  readonly tokens?: TokenSource;
+  readonly dialect?: Dialect;
+  /** Sent with every call, such as `user-agent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** How one call may depart from its row. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  /** This bearer instead of the token source's; it is not refreshed. */
+  readonly bearer?: string;
+}
+
+/** The parts of a request, untyped: `InputFor` narrows them per row. */
+export interface CallInput {
+  readonly headers?: Readonly<Record<string, unknown>> | undefined;
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+}
+
+/** Sends one call of the contract and gives the answer, whatever its size; refusals are thrown as `ServiceError`. */
+export async function send(
+  options: ClientOptions,
+  endpoint: Endpoint,
+  input: CallInput,
+  call: CallOptions = {},
+): Promise<TransportResponse> {
+  const { transport, tokens, clock = systemClock } = options;
+  const needsBearer = endpoint.auth !== 'none';
+  const pauses = endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs;
+  const attempt = async (forceRefresh: boolean) => {
+    const bearer =
+      call.bearer ??
+      (needsBearer
+        ? await tokens?.token({ forceRefresh, ...(call.signal && { signal: call.signal }) })
+        : undefined);
+    const request = toRequest(options, endpoint, input, call, bearer);
+    const answer = await sendWithRetries(transport, request, pauses, clock);
+    if (answer.status < 300) return answer;
+    throw await toServiceError(answer, request.url, clock.now());
+  };
+  try {
+    return await attempt(false);
+  } catch (error) {
+    const mayRefresh = needsBearer && tokens !== undefined && call.bearer === undefined;
+    if (!mayRefresh || !(error instanceof ServiceError) || error.status !== 401) throw error;
+    return attempt(true);
+  }
+}
+
+/** Sends one call and reads its body: JSON parsed, text as it is, `undefined` where there is none. */
+export async function callEndpoint(
+  options: ClientOptions,
+  endpoint: Endpoint,
+  input: CallInput,
+  call?: CallOptions,
+): Promise<unknown> {
+  const answer = await send(options, endpoint, input, call);
+  const text = await answer.text();
+  if (endpoint.transport === 'text') return text;
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new TransportError(
+      'unexpected_answer',
+      `${options.baseUrl} answered with something other than JSON`,
+      { cause },
+    );
+  }
+}
+
+/** The request that a row and its input make: judged apart from sending, so that it can be shown or tested. */
+export function toRequest(
+  { baseUrl, dialect = neutralDialect, headers: common }: ClientOptions,
+  endpoint: Endpoint,
+  input: CallInput,
+  call: CallOptions,
+  bearer: string | undefined,
+): TransportRequest {
+  const headers: Record<string, string> = { accept: acceptOf(endpoint), ...common };
+  if (bearer !== undefined) headers['authorization'] = `Bearer ${bearer}`;
+  if (endpoint.beta !== undefined) headers[inDialect('vendor-beta', dialect)] = endpoint.beta;
+  for (const [name, value] of Object.entries(input.headers ?? {})) {
+    if (value !== undefined) headers[inDialect(name, dialect)] = String(value);
+  }
+  const sendsBody = endpoint.body !== undefined && endpoint.method !== 'GET';
+  if (sendsBody) headers['content-type'] = 'application/json';
+  return {
+    method: endpoint.method,
+    url: endpointUrl(baseUrl, endpoint, input, dialect),
+    headers,
+    ...(sendsBody && { body: JSON.stringify(input.body ?? {}) }),
+    timeoutMs: call.timeoutMs ?? endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
+    ...(endpoint.transport === 'sse' && { idleMs: 0 }),
+    ...(call.signal && { signal: call.signal }),
+  };
+}
+
+function acceptOf(endpoint: Endpoint): string {
+  if (endpoint.transport === 'sse') return 'text/event-stream';
+  return endpoint.transport === 'text' ? 'text/plain, application/json' : 'application/json';
+}
+
+/** The absolute address of a call, in the dialect; path members are escaped, absent query members left out. */
+export function endpointUrl(
+  baseUrl: string,
+  endpoint: Pick<Endpoint, 'path'>,
+  { params = {}, query = {} }: Pick<CallInput, 'params' | 'query'>,
+  dialect: Dialect = neutralDialect,
+): string {
+  const path = inDialect(endpoint.path, dialect).replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(params[name])),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  const suffix = search.size > 0 ? `?${search.toString()}` : '';
+  return baseUrl.replace(/\/+$/, '') + path + suffix;
+}

@@ -1,0 +1,15 @@
+export { createClient, type Call, type Client } from './client.ts';
+export {
+  callEndpoint,
+  endpointUrl,
+  send,
+  type CallInput,
+  type CallOptions,
+  type ClientOptions,
+} from './call.ts';
+export { streamSession, type StreamFrame } from './event-stream.ts';
+export { undiciTransport, type UndiciTransportOptions } from '../transport/undici.ts';
+export { fetchTransport } from '../transport/fetch.ts';
+export { retryAfterMs, sendWithRetries } from '../transport/retry.ts';
+export { readServerSentEvents, type ServerSentEvent } from '../transport/sse.ts';
+export type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';

@@ -1,0 +1,57 @@
+import { account } from './account.ts';
+import { bridge } from './bridge.ts';
+import { devices } from './devices.ts';
+import type { Endpoint } from './endpoint.ts';
+import { oauth } from './oauth.ts';
+import { sessions } from './sessions.ts';
+import { telemetry } from './telemetry.ts';
+import { worker } from './worker.ts';
+
+/** Every endpoint of the service, by area: what client, gateway, OpenAPI document and docs are made from. */
+export const contract = { oauth, devices, bridge, sessions, worker, telemetry, account } as const;
+export type Contract = typeof contract;
+
+/** A row of the table. */
+export type Row = {
+  [A in keyof Contract]: Contract[A][keyof Contract[A]];
+}[keyof Contract];
+
+/** The rows as a list, in the table's order. */
+export const endpoints: readonly Endpoint[] = Object.values(contract).flatMap((rows) => Object.values(rows));
+
+export {
+  defaultLimits,
+  type Area,
+  type Credential,
+  type Endpoint,
+  type EndpointTransport,
+  type InputFor,
+  type Limits,
+  type RequestOf,
+  type ResponseOf,
+} from './endpoint.ts';
+export { Bootstrap } from './account.ts';
+export { batchLimits } from './telemetry.ts';
+export {
+  type AuthorizationServerMetadata,
+  type AuthorizeRequest,
+  type DeviceAuthorizationResponse,
+  type Profile,
+  type TokenRequest,
+  type TokenResponse,
+} from '../schemas/oauth.ts';
+export {
+  WorkState,
+  type EnvironmentStatus,
+  type OrganizationEnvironment,
+  type RegisterBridgeRequest,
+} from '../schemas/bridge.ts';
+export {
+  NewEvent,
+  SessionEvent,
+  SessionStatus,
+  type CreateSessionRequest,
+  type Session,
+} from '../schemas/sessions.ts';
+export { EventBatch, LogRecord, type AnyValue } from '../schemas/telemetry.ts';
+export { JsonObject } from '../schemas/common.ts';

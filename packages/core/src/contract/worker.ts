@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { JsonObject } from '../schemas/common.ts';
+import { SessionEvent, SessionParams, StreamQuery } from '../schemas/sessions.ts';
+import type { Endpoint } from './endpoint.ts';
+
+export const worker = {
+  /** Step 1 of the handshake. */
+  bridge: {
+    id: 'worker.bridge',
+    area: 'worker',
+    summary:
+      "Takes over a session's work: a worker JWT of the next epoch, or of the same one for its proven holder",
+    method: 'POST',
+    path: '/v1/code/sessions/{id}/bridge',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'write',
+    headers: z.object({
+      'vendor-worker-id': z.exactOptional(z.string().min(1).max(128)),
+      'x-worker-token': z.exactOptional(z.string().min(1)),
+    }),
+    params: SessionParams,
+    body: JsonObject,
+    emptyBody: true,
+    responses: {
+      200: z.looseObject({
+        worker_jwt: z.string(),
+        api_base_url: z.string(),
+        worker_epoch: z.number().int(),
+      }),
+    },
+    errors: [401, 403, 404, 409],
+    transport: 'json',
+  },
+  /** Step 2. */
+  register: {
+    id: 'worker.register',
+    area: 'worker',
+    summary: 'Registers the worker of an epoch; an older epoch is refused',
+    method: 'POST',
+    path: '/v1/code/sessions/{id}/worker/register',
+    auth: 'ingress',
+    params: SessionParams,
+    body: JsonObject,
+    emptyBody: true,
+    responses: { 200: z.looseObject({ status: z.literal('registered') }) },
+    errors: [401, 404, 409],
+    transport: 'json',
+  },
+  /** Step 3. */
+  stream: {
+    id: 'worker.stream',
+    area: 'worker',
+    summary: "The worker's events both ways: JSON frames over a WebSocket",
+    method: 'GET',
+    path: '/v1/code/sessions/{id}/worker/events/stream',
+    auth: 'ingress',
+    headers: z.object({ 'vendor-version': z.literal('2023-06-01') }),
+    params: SessionParams,
+    query: StreamQuery,
+    responses: { 101: SessionEvent },
+    errors: [400, 401, 404, 409],
+    transport: 'websocket',
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,28 @@
+export {
+  errorStatus,
+  ServiceError,
+  toErrorBody,
+  TransportError,
+  type AnyErrorCode,
+  type ErrorBody,
+  type ErrorCode,
+  type Issue,
+  type ServiceErrorOptions,
+  type TransportErrorCode,
+} from './errors.ts';
+export { sleep, systemClock, toTimestamp, type Clock, type Timer } from './clock.ts';
+export { randomSecret, systemRandom, type Random } from './random.ts';
+export { createIds, isId, type IdPrefix, type Ids } from './ids.ts';
+export { inDialect, neutralDialect, type Dialect } from './dialect.ts';
+export {
+  silentLog,
+  silentReporter,
+  type AttributeValue,
+  type Log,
+  type Report,
+  type Reporter,
+  type TokenSource,
+  type Wakeups,
+} from './ports.ts';
+export { createLocalWakeups } from './wakeups.ts';
+export { fullJitter } from './backoff.ts';

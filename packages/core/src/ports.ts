@@ -1,0 +1,45 @@
+/** Gives the bearer that a call should carry. */
+export interface TokenSource {
+  /** `forceRefresh`: the service refused the last one with 401, so a cached one will not do. */
+  token(options?: { readonly forceRefresh?: boolean; readonly signal?: AbortSignal }): Promise<string>;
+}
+
+export type AttributeValue = string | number | boolean;
+
+/** Something worth telling the telemetry; the batcher turns it into an OTLP log record. */
+export interface Report {
+  /** Dotted and stable: `session.started`. */
+  readonly name: string;
+  readonly severity?: 'info' | 'error';
+  readonly body?: string;
+  readonly attributes?: Readonly<Record<string, AttributeValue>>;
+}
+
+/** A place to report to. Never throws, never blocks. */
+export interface Reporter {
+  report(report: Report): void;
+}
+
+export const silentReporter: Reporter = { report: () => undefined };
+
+/** Tells waiting parties of this process, and of others where a bus connects them, that something about `topic` changed. */
+export interface Wakeups {
+  notify(topic: string): void;
+  /** `wake` runs after each notification, never synchronously inside `subscribe`; returns the unsubscription. */
+  subscribe(topic: string, wake: () => void): () => void;
+}
+
+/** The part of pino's interface that the engines use. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

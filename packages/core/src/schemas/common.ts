@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** An open JSON object: kept whole, unknown keys included. */
+export const JsonObject = z.record(z.string(), z.unknown());
+export type JsonObject = z.infer<typeof JsonObject>;
+
+export const Timestamp = z.iso.datetime().describe('RFC 3339, UTC, milliseconds');
+
+/** Query members arrive as text; `z.coerce` would take `''` for 0, so the digits are checked first. */
+export function integerParam(min: number, max: number) {
+  return z
+    .union([z.string().regex(/^\d{1,15}$/, 'must be a whole number'), z.number().int()])
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+}
+
+export const Deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) });
+
+export const RunnerVersionHeader = z.object({ 'x-environment-runner-version': z.string().min(1) });

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { integerParam, JsonObject, Timestamp } from './common.ts';
+
+export const SessionParams = z.object({ id: z.string() });
+
+/** An event as a client sends it: an open object; `id` is the dedupe key, `data` the payload. */
+export const NewEvent = z.looseObject({
+  id: z.exactOptional(z.string().min(1).max(128)),
+  type: z.string().min(1).max(128),
+  data: z.exactOptional(JsonObject),
+});
+export type NewEvent = z.infer<typeof NewEvent>;
+
+/** An event as the service stores and delivers it; `seq` is dense per session, from 1. */
+export const SessionEvent = z.looseObject({
+  id: z.string(),
+  seq: z.number().int().positive(),
+  type: z.string(),
+  session_id: z.string(),
+  created_at: Timestamp,
+  data: JsonObject,
+});
+export type SessionEvent = z.infer<typeof SessionEvent>;
+
+export const Source = z.looseObject({ type: z.string().min(1) });
+
+export const CreateSessionHeaders = z.object({
+  'vendor-client-feature': z.string().min(1),
+  'x-organization-uuid': z.string().min(1),
+  'x-environment-runner-version': z.string().min(1),
+  'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
+});
+
+export const CreateSessionRequest = z.looseObject({
+  environment_id: z.string().min(1),
+  title: z.string().max(1024).default(''),
+  events: z.array(NewEvent).default([]),
+  session_context: z.looseObject({ sources: z.array(Source).default([]) }).default({ sources: [] }),
+  tags: z.array(z.string().max(128)).max(64).default([]),
+});
+export type CreateSessionRequest = z.output<typeof CreateSessionRequest>;
+
+export const SessionStatus = z.enum([
+  'queued',
+  'running',
+  'disconnected',
+  'stopping',
+  'stopped',
+  'done',
+  'failed',
+]);
+export type SessionStatus = z.infer<typeof SessionStatus>;
+
+export const Session = z.looseObject({
+  id: z.string(),
+  title: z.string(),
+  environment_id: z.string(),
+  work_id: z.string(),
+  status: SessionStatus,
+  tags: z.array(z.string()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Session = z.infer<typeof Session>;
+
+export const SessionsQuery = z.object({
+  limit: z.exactOptional(integerParam(1, Number.MAX_SAFE_INTEGER)),
+  offset: z.exactOptional(z.string()),
+});
+
+export const AppendEventsRequest = z.looseObject({ events: z.array(NewEvent).min(1).max(500) });
+export const AppendEventsResponse = z.looseObject({
+  events: z.array(z.looseObject({ id: z.string(), seq: z.number().int() })),
+});
+
+export const StreamQuery = z.object({
+  beta: z.exactOptional(z.string()),
+  from_seq: z.exactOptional(integerParam(0, Number.MAX_SAFE_INTEGER)).describe('resumes after this seq'),
+});

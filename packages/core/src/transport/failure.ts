@@ -1,0 +1,51 @@
+import { TransportError } from '../errors.ts';
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name server does not answer',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no network',
+  UND_ERR_SOCKET: 'connection closed',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
+};
+
+/** What went wrong below HTTP, in words for the person at the terminal. */
+export function transportFailure(cause: unknown, url: string, signal?: AbortSignal): TransportError {
+  if (cause instanceof TransportError) return cause;
+  const origin = URL.canParse(url) ? new URL(url).origin : url;
+  if (signal?.aborted)
+    return new TransportError('aborted', 'the request was aborted', { cause: signal.reason });
+  const code = codeOf(cause);
+  if (
+    code === 'UND_ERR_HEADERS_TIMEOUT' ||
+    code === 'UND_ERR_CONNECT_TIMEOUT' ||
+    code === 'UND_ERR_BODY_TIMEOUT' ||
+    code === 'ETIMEDOUT'
+  ) {
+    return new TransportError('timeout', `${origin} did not answer in time`, { cause });
+  }
+  return new TransportError(
+    'unreachable',
+    `${origin} cannot be reached: ${words[code] ?? messageOf(cause)}`,
+    { cause },
+  );
+}
+
+/** Node wraps: `fetch failed` has the reason in `cause`, a name with several addresses an AggregateError. */
+function codeOf(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    if ('code' in at && typeof at.code === 'string') return at.code;
+    if (at.name === 'TimeoutError') return 'ETIMEDOUT';
+    at = at instanceof AggregateError ? at.errors[0] : at.cause;
+  }
+  return '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

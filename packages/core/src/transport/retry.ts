@@ -1,0 +1,36 @@
+import { sleep, systemClock, type Clock } from '../clock.ts';
+import { TransportError } from '../errors.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+/**
+ * Sends again after network errors, 429 and 5xx, once per pause; a `Retry-After` longer than the pause wins.
+ * The last answer is given as it is. Only for calls that the contract says may be repeated.
+ */
+export async function sendWithRetries(
+  transport: Transport,
+  request: TransportRequest,
+  pausesMs: readonly number[],
+  clock: Clock = systemClock,
+): Promise<TransportResponse> {
+  for (const pauseMs of pausesMs) {
+    let waitMs = pauseMs;
+    try {
+      const answer = await transport.send(request);
+      if (answer.status !== 429 && answer.status < 500) return answer;
+      waitMs = Math.max(pauseMs, retryAfterMs(answer.headers['retry-after'], clock.now()) ?? 0);
+      await answer.text().catch(() => undefined); // or the connection is not free for the next try
+    } catch (error) {
+      if (!(error instanceof TransportError) || error.code === 'aborted') throw error;
+    }
+    await sleep(clock, waitMs, request.signal);
+  }
+  return transport.send(request);
+}
+
+/** `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110 10.2.3); `undefined` where it is neither. */
+export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

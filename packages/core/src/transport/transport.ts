@@ -1,0 +1,28 @@
+/** One HTTP request, as the client half of every package makes it. */
+export interface TransportRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Milliseconds until the response's head must be there, connecting included. */
+  readonly timeoutMs: number;
+  /** Milliseconds that the body may stand still; 0 for streams that rest as they like. Default: `timeoutMs`. */
+  readonly idleMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface TransportResponse {
+  readonly status: number;
+  /** Names are lower-case; repeated members are joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The whole body as text; rejects past `maxBytes` (default 16 MiB). */
+  text(maxBytes?: number): Promise<string>;
+  /** The body as it comes. Whoever stops early ends the connection. */
+  stream(): AsyncIterable<Uint8Array>;
+}
+
+/** How requests leave the process. Failures are `TransportError`s; any status is an answer. */
+export interface Transport {
+  send(request: TransportRequest): Promise<TransportResponse>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,84 @@
+import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/contract';
+import type { Log } from '@sallyport/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+
+/** Who calls with an access token or an API key. */
+export interface Caller {
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly role: 'admin' | 'member' | 'viewer';
+  readonly permissions: readonly string[];
+  readonly scopes: readonly string[];
+  /** The login (token family) or API key behind the token: what a worker is told apart by where it sends no id. */
+  readonly grantId: string;
+}
+
+/** Who calls with a session key. */
+export interface SessionCaller {
+  readonly accountId: string;
+  readonly sessionId: string;
+}
+
+/** Who calls with a worker's JWT; times in epoch milliseconds. */
+export interface WorkerCaller {
+  readonly sessionId: string;
+  readonly environmentId: string;
+  readonly workerId: string;
+  readonly epoch: number;
+  readonly expiresAt: number;
+}
+
+/** Tells who a credential is of; throws `invalid_token` where it is of nobody. */
+export interface Authenticator {
+  accessToken(token: string): Promise<Caller>;
+  sessionKey(key: string): Promise<SessionCaller>;
+  ingress(token: string): Promise<WorkerCaller>;
+}
+
+export type CallerOf<E extends Endpoint> = E['auth'] extends 'access_token'
+  ? Caller
+  : E['auth'] extends 'session_key'
+    ? SessionCaller
+    : E['auth'] extends 'ingress'
+      ? WorkerCaller
+      : E['auth'] extends 'optional'
+        ? Caller | SessionCaller | undefined
+        : undefined;
+
+/** A request that has passed the checks of its row. */
+export interface HandlerCall<E extends Endpoint> extends RequestOf<E> {
+  readonly caller: CallerOf<E>;
+  readonly requestId: string;
+  /** Aborts when the caller hangs up, or when the gateway drains. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly request: FastifyRequest;
+  /** For headers of the answer only; the body is what the handler returns. */
+  readonly reply: FastifyReply;
+}
+
+/** One server-sent event; without `event` it is a `message`. `data` is sent as JSON. */
+export interface SseFrame {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: unknown;
+}
+
+/** What a handler gives back, by the transport of its row; `websocket`: takes the socket after the upgrade. */
+export type Result<E extends Endpoint> = E['transport'] extends 'sse'
+  ? AsyncIterable<SseFrame>
+  : E['transport'] extends 'websocket'
+    ? (socket: WebSocket) => void
+    : E['transport'] extends 'text' | 'page'
+      ? string | undefined
+      : ResponseOf<E>;
+
+export type Handler<E extends Endpoint> = (call: HandlerCall<E>) => Promise<Result<E>>;
+
+/** A handler for every row: a missing one is a type error. */
+export type Handlers = {
+  readonly [A in keyof Contract]: {
+    readonly [K in keyof Contract[A]]: Contract[A][K] extends Endpoint ? Handler<Contract[A][K]> : never;
+  };
+};
