@@ -24,9 +24,7 @@ export function createIds(clock: Clock, random: Random): Ids {
   };
 }
 
-const wellFormed = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
-
 /** Whether `id` may be an identifier with that prefix: what a client brings along is checked before it is taken. */
 export function isId(prefix: IdPrefix, id: string): boolean {
-  return id.startsWith(`${prefix}_`) && wellFormed.test(id);
+  return id.startsWith(`${prefix}_`) && /^[A-Za-z0-9_-]{1,123}$/.test(id.slice(prefix.length + 1));
 }

@@ -1,0 +1,171 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../testing/index.ts';
+import { fetchTransport } from './fetch.ts';
+import { sendWithRetries } from './retry.ts';
+import type { Transport, TransportRequest } from './transport.ts';
+import { undiciTransport } from './undici.ts';
+
+const open: { server?: Server; transport?: Transport } = {};
+afterEach(async () => {
+  await open.transport?.close();
+  open.server?.closeAllConnections();
+  open.server?.close();
+});
+
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  open.server = server;
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const get = (url: string, more: Partial<TransportRequest> = {}): TransportRequest => ({
+  method: 'GET',
+  url,
+  headers: {},
+  timeoutMs: 5_000,
+  ...more,
+});
+
+describe.each([
+  ['undici', () => undiciTransport({ proxyFromEnvironment: false })],
+  ['fetch', () => fetchTransport()],
+] as const)('%s', (_, make) => {
+  test('carries method, headers and body, and gives any status', async () => {
+    const url = await serve((request, response) => {
+      void request.toArray().then((chunks) => {
+        const body = Buffer.concat(chunks as Buffer[]).toString();
+        response
+          .writeHead(418, { 'x-two': ['a', 'b'] })
+          .end(`${request.method} ${request.url} ${request.headers['x-one']} ${body}`);
+      });
+    });
+    const transport = (open.transport = make());
+    const answer = await transport.send({
+      ...get(`${url}/p?q=1`),
+      method: 'POST',
+      headers: { 'x-one': '1' },
+      body: 'héllo',
+    });
+    expect(answer.status).toBe(418);
+    expect(answer.headers['x-two']).toBe('a, b');
+    expect(await answer.text()).toBe('POST /p?q=1 1 héllo');
+  });
+
+  test('gives the head before the body is there, and the body as it comes', async () => {
+    let more: () => void = () => undefined;
+    const url = await serve((_request, response) => {
+      response.writeHead(200).flushHeaders();
+      more = () => response.write('one');
+    });
+    const transport = (open.transport = make());
+    const answer = await transport.send(get(url, { idleMs: 0 }));
+    expect(answer.status).toBe(200);
+    const body = answer.stream()[Symbol.asyncIterator]();
+    const first = body.next();
+    more();
+    expect(Buffer.from((await first).value as Uint8Array).toString()).toBe('one');
+    await body.return?.();
+  });
+
+  test('an answer over the bound is refused', async () => {
+    const url = await serve((_request, response) => response.end('x'.repeat(2000)));
+    const answer = await (open.transport = make()).send(get(url));
+    await expect(answer.text(1000)).rejects.toMatchObject({
+      name: 'TransportError',
+      code: 'unexpected_answer',
+    });
+  });
+
+  test('nobody listening is `unreachable`, and says where', async () => {
+    const url = await serve(() => undefined);
+    open.server?.close();
+    await expect((open.transport = make()).send(get(url))).rejects.toMatchObject({
+      name: 'TransportError',
+      code: 'unreachable',
+      message: `${url} cannot be reached: connection refused`,
+    });
+  });
+
+  test('no answer in time is `timeout`', async () => {
+    const url = await serve(() => undefined);
+    await expect((open.transport = make()).send(get(url, { timeoutMs: 50 }))).rejects.toMatchObject({
+      code: 'timeout',
+    });
+  });
+
+  test('an abort is `aborted`, before the head and in the body', async () => {
+    const stop = new AbortController();
+    const url = await serve((request, response) => {
+      if (request.url === '/body') response.writeHead(200).flushHeaders();
+      else stop.abort();
+    });
+    const transport = (open.transport = make());
+    await expect(transport.send(get(url, { signal: stop.signal }))).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    const later = new AbortController();
+    const answer = await transport.send(get(`${url}/body`, { signal: later.signal, idleMs: 0 }));
+    const text = answer.text();
+    later.abort();
+    await expect(text).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  test('a redirect is an answer, not followed', async () => {
+    const url = await serve((_request, response) =>
+      response.writeHead(302, { location: '/elsewhere' }).end(),
+    );
+    expect((await (open.transport = make()).send(get(url))).status).toBe(302);
+  });
+});
+
+describe('sendWithRetries', () => {
+  function scripted(...answers: (number | 'reset')[]): Promise<string> {
+    return serve((request, response) => {
+      const answer = answers.shift();
+      if (answer === 'reset') request.socket.destroy();
+      else response.writeHead(answer ?? 500, answer === 429 ? { 'retry-after': '3' } : {}).end();
+    });
+  }
+
+  test('pauses as the row says, and gives the first good answer', async () => {
+    const clock = new ManualClock();
+    const url = await scripted(503, 'reset', 200);
+    const answer = sendWithRetries((open.transport = undiciTransport()), get(url), [500, 1000], clock);
+    await until(() => clock.timers === 1);
+    await clock.advance(500);
+    await until(() => clock.timers === 1);
+    await clock.advance(999);
+    expect(clock.timers).toBe(1);
+    await clock.advance(1);
+    expect((await answer).status).toBe(200);
+  });
+
+  test('a longer Retry-After wins', async () => {
+    const clock = new ManualClock();
+    const url = await scripted(429, 200);
+    const answer = sendWithRetries((open.transport = undiciTransport()), get(url), [500], clock);
+    await until(() => clock.timers === 1);
+    await clock.advance(2_999);
+    expect(clock.timers).toBe(1);
+    await clock.advance(1);
+    expect((await answer).status).toBe(200);
+  });
+
+  test('the last answer is given as it is; a refusal is no reason to repeat', async () => {
+    const clock = new ManualClock();
+    const url = await scripted(400, 200);
+    expect((await sendWithRetries((open.transport = undiciTransport()), get(url), [500], clock)).status).toBe(
+      400,
+    );
+    expect((await sendWithRetries(open.transport, get(url), [], clock)).status).toBe(200);
+    expect((await sendWithRetries(open.transport, get(url), [], clock)).status).toBe(500);
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
