@@ -1,1 +1,2 @@
-export {};
+export { runProgram } from './program.ts';
+export { exitCodes } from './io/exit.ts';

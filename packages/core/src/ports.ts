@@ -1,7 +1,14 @@
 /** Gives the bearer that a call should carry. */
 export interface TokenSource {
-  /** `forceRefresh`: the service refused the last one with 401, so a cached one will not do. */
-  token(options?: { readonly forceRefresh?: boolean; readonly signal?: AbortSignal }): Promise<string>;
+  /**
+   * `forceRefresh`: the service refused `refused` (by default the last one given) with 401, so a cached one will not do.
+   * A source that meanwhile holds another one than `refused` gives that one.
+   */
+  token(options?: {
+    readonly forceRefresh?: boolean;
+    readonly refused?: string;
+    readonly signal?: AbortSignal;
+  }): Promise<string>;
 }
 
 export type AttributeValue = string | number | boolean;

@@ -25,6 +25,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** This bearer instead of the token source's; it is not refreshed. */
   readonly bearer?: string;
+  /** The body as the JSON text that it already is, instead of the input's. */
+  readonly jsonBody?: string;
 }
 
 /** The parts of a request, untyped: `InputFor` narrows them per row. */
@@ -45,11 +47,13 @@ export async function send(
   const { transport, tokens, clock = systemClock } = options;
   const needsBearer = endpoint.auth !== 'none';
   const pauses = endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs;
+  let bearer: string | undefined;
   const attempt = async (forceRefresh: boolean) => {
-    const bearer =
+    const refused = forceRefresh && bearer !== undefined && { refused: bearer };
+    bearer =
       call.bearer ??
       (needsBearer
-        ? await tokens?.token({ forceRefresh, ...(call.signal && { signal: call.signal }) })
+        ? await tokens?.token({ forceRefresh, ...refused, ...(call.signal && { signal: call.signal }) })
         : undefined);
     const request = toRequest(options, endpoint, input, call, bearer);
     const answer = await sendWithRetries(transport, request, pauses, clock);
@@ -107,7 +111,7 @@ export function toRequest(
     method: endpoint.method,
     url: endpointUrl(baseUrl, endpoint, input, dialect),
     headers,
-    ...(sendsBody && { body: JSON.stringify(input.body ?? {}) }),
+    ...(sendsBody && { body: call.jsonBody ?? JSON.stringify(input.body ?? {}) }),
     timeoutMs: call.timeoutMs ?? endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
     ...(endpoint.transport === 'sse' && { idleMs: 0 }),
     ...(call.signal && { signal: call.signal }),

@@ -1,3 +1,4 @@
+export { toServiceError } from './answer.ts';
 export { createClient, type Call, type Client } from './client.ts';
 export {
   callEndpoint,

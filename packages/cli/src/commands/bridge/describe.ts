@@ -1,0 +1,48 @@
+import type { RuntimeEvent } from '@sallyport/bridge';
+
+/** One line for the person who watches a bridge; `undefined`: nothing worth a line. */
+export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
+  switch (event.type) {
+    case 'registered':
+      return event.resumed
+        ? `Environment ${event.environmentId} is taken up again.`
+        : `Registered as environment ${event.environmentId}.`;
+    case 'polling':
+      return 'Waiting for work; Ctrl-C ends.';
+    case 'occupied':
+      return `Another bridge holds this environment; trying again in ${seconds(event.retryInMs)}.`;
+    case 'offline':
+      return `${event.error.message}; trying again in ${seconds(event.retryInMs)}.`;
+    case 'login_required':
+      return `The login has ended: run \`sallyport login\`. Running sessions go on; trying again in ${seconds(event.retryInMs)}.`;
+    case 'refused':
+      return `${event.error.message} Trying again in ${seconds(event.retryInMs)}.`;
+    case 'work.skipped':
+      return `Work ${event.workId} is not run here: ${event.reason}.`;
+    case 'session.started':
+      return `Session ${event.sessionId} started${event.pid === undefined ? '' : ` (pid ${event.pid})`}.`;
+    case 'session.disconnected':
+      return `Session ${event.sessionId} lost its stream (${event.error.message}); its process goes on.`;
+    case 'session.connected':
+      return `Session ${event.sessionId} has its stream again.`;
+    case 'session.ended':
+      return `Session ${event.sessionId} ended: ${endOf(event)}.`;
+    case 'stopping':
+      return 'Stopping: sessions end gracefully; press Ctrl-C again to kill them.';
+    case 'removed':
+      return `Environment ${event.environmentId} is removed.`;
+    case 'session.output':
+    case 'session.event':
+    case 'environment_deleted':
+      return undefined;
+  }
+}
+
+function endOf(event: Extract<RuntimeEvent, { type: 'session.ended' }>): string {
+  if (event.signal !== null) return `${event.reason}, by ${event.signal}`;
+  return event.exitCode === null ? event.reason : `${event.reason}, exit code ${event.exitCode}`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.round(ms / 1000))} s`;
+}

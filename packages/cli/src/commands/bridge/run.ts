@@ -1,0 +1,66 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { BridgeRuntime, type RuntimeEvent } from '@sallyport/bridge';
+import { connect } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import { version } from '../../version.ts';
+import { describeRuntimeEvent } from './describe.ts';
+import { deviceTokens } from './device-tokens.ts';
+
+export interface BridgeRunOptions {
+  readonly dir: string;
+  readonly name?: string;
+  readonly exec?: string;
+  readonly maxSessions: number;
+  readonly envPass?: readonly string[];
+  readonly interactive?: boolean;
+  readonly once?: boolean;
+  readonly remove?: boolean;
+}
+
+export async function bridgeRun(context: Context, options: BridgeRunOptions): Promise<number> {
+  if (options.exec === undefined || options.exec.trim() === '') {
+    throw new CommandError(
+      'no_command',
+      'What should a session run?',
+      exitCodes.usage,
+      "Say it with --exec: sallyport bridge run --exec 'CMD'. CMD gets the session's events as NDJSON on stdin.",
+    );
+  }
+  const { terminal, interrupt } = context;
+  const connection = await connect(context);
+  const name = options.name ?? hostname();
+  const runtime = new BridgeRuntime({
+    ...connection.clientOptions,
+    tokens: connection.tokens,
+    deviceToken: deviceTokens(connection, name),
+    runnerVersion: version,
+    directory: resolve(options.dir),
+    name,
+    run: options.exec,
+    maxSessions: options.maxSessions,
+    stateDir: context.settings.stateDir,
+    once: options.once === true,
+    remove: options.remove === true,
+    interactive: options.interactive === true,
+    envPass: options.envPass ?? [],
+    clock: context.clock,
+    random: context.random,
+    ids: context.ids,
+    reporter: connection.reporter,
+    on: (event) => show(event, context),
+  });
+  interrupt.insisted.addEventListener('abort', () => runtime.kill(), { once: true });
+  const result = await runtime.run(interrupt.asked);
+  if (result.killed) return exitCodes.interrupted;
+  if (result.reason === 'environment_deleted')
+    terminal.note('The environment was removed from the service; the bridge ends.');
+  return exitCodes.done;
+}
+
+function show(event: RuntimeEvent, { terminal }: Context): void {
+  if (terminal.json) return terminal.result({ json: event, human: '' });
+  const line = describeRuntimeEvent(event);
+  if (line !== undefined) terminal.note(line);
+}

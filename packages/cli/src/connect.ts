@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { silentReporter, type Reporter, type TokenSource } from '@sallyport/core';
+import { createClient, undiciTransport, type Client, type ClientOptions } from '@sallyport/core/client';
+import { environmentToken, fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
+import type { Context } from './context.ts';
+import type { Settings } from './config/settings.ts';
+import { CommandError, exitCodes } from './io/exit.ts';
+import { version } from './version.ts';
+
+/** The gateway as the person's login sees it. */
+export interface Connection {
+  readonly clientOptions: ClientOptions;
+  readonly client: Client;
+  readonly tokens: TokenSource;
+  readonly organizationId: string;
+  readonly reporter: Reporter;
+  readonly store: TokenStore;
+  /** The login's key in the store. */
+  readonly loginKey: string;
+}
+
+/** How the gateway is reached, logged in or not. */
+export function reach(context: Context): Omit<ClientOptions, 'tokens'> {
+  const transport = undiciTransport();
+  context.onEnd(() => transport.close());
+  const { baseUrl } = context.settings;
+  return { baseUrl, transport, clock: context.clock, headers: { 'user-agent': `sallyport/${version}` } };
+}
+
+/** Where logins rest. One for each address: a token never goes to another gateway than the one that gave it. */
+export function loginStore({ stateDir, baseUrl }: Settings): { store: TokenStore; loginKey: string } {
+  return { store: fileTokenStore({ directory: join(stateDir, 'logins') }), loginKey: baseUrl };
+}
+
+/** Connects with the token of the environment or the stored login. Throws `LoginError` `login_required` without one. */
+export async function connect(context: Context): Promise<Connection> {
+  const reached = reach(context);
+  const { store, loginKey } = loginStore(context.settings);
+  const tokens = environmentToken(context.env) ?? new TokenProvider({ ...reached, store, key: loginKey });
+  const clientOptions: ClientOptions = { ...reached, tokens };
+  const client = createClient(clientOptions);
+  // Asked for first, so that a missing login is what the person is told.
+  await tokens.token({ signal: context.interrupt.asked });
+  const stored = context.settings.token === undefined ? await store.load(loginKey) : undefined;
+  const organizationId =
+    context.settings.organizationId ?? stored?.organizationId ?? (await onlyOrganization(client));
+  return { clientOptions, client, tokens, organizationId, reporter: silentReporter, store, loginKey };
+}
+
+async function onlyOrganization(client: Client): Promise<string> {
+  const { account } = await client.account.bootstrap();
+  const [first, ...others] = account.memberships.map(({ organization }) => organization.uuid);
+  if (first === undefined) {
+    throw new CommandError(
+      'token_refused',
+      'The token in SALLYPORT_TOKEN is of no account here, or has expired.',
+      exitCodes.notLoggedIn,
+      'Set SALLYPORT_TOKEN to a valid token, or unset it and run `sallyport login`.',
+    );
+  }
+  if (others.length > 0) {
+    throw new CommandError(
+      'organization_required',
+      `The account belongs to several organizations: ${[first, ...others].join(', ')}.`,
+      exitCodes.usage,
+      'Name one in SALLYPORT_ORG.',
+    );
+  }
+  return first;
+}

@@ -1,0 +1,129 @@
+import { ServiceError, TransportError } from '@sallyport/core';
+import { CommandError, exitCodes, type ExitCode } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A failure as the person and the script are told it. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+  readonly nextStep?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Tells the failure: a sentence and a next step on stderr, with `--json` also an `{error, ...}` document on stdout. */
+export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.ProcessEnv): ExitCode {
+  const { code, message, exitCode, nextStep, details } = toFailure(error);
+  terminal.note(
+    `${terminal.style('red', 'error:', 'err')} ${message}${nextStep === undefined ? '' : `\n${nextStep}`}`,
+  );
+  if (terminal.json) {
+    terminal.result({
+      json: { ...details, error: code, error_description: message, next_step: nextStep },
+      human: '',
+    });
+  }
+  if (given(env['SALLYPORT_DEBUG']) && error instanceof Error) terminal.note(error.stack ?? '');
+  return exitCode;
+}
+
+function given(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0';
+}
+
+/** Turns whatever was thrown into one sentence, a next step and an exit code; never a stack trace. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof CommandError) {
+    return {
+      code: error.code,
+      message: error.message,
+      exitCode: error.exitCode,
+      ...nextStep(error.nextStep),
+    };
+  }
+  if (error instanceof TransportError) return fromTransport(error);
+  if (error instanceof ServiceError) return fromService(error);
+  // The domain libraries' errors carry a stable `code` and a sentence with the next step.
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+    const { code, message } = error;
+    const login = code === 'login_required' && { nextStep: 'Run `sallyport login`.' };
+    return { code, message, exitCode: exitCodeOf(code), ...login };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: 'internal_error',
+    message: `Something unexpected went wrong: ${message}`,
+    exitCode: exitCodes.failed,
+    nextStep: 'Run it again with SALLYPORT_DEBUG=1 to see where.',
+  };
+}
+
+const exitCodesByCode: Readonly<Record<string, ExitCode>> = {
+  login_required: exitCodes.notLoggedIn,
+  token_refused: exitCodes.notLoggedIn,
+  denied: exitCodes.notLoggedIn,
+  expired: exitCodes.notLoggedIn,
+  state_mismatch: exitCodes.notLoggedIn,
+  issuer_mismatch: exitCodes.notLoggedIn,
+  no_organization: exitCodes.notLoggedIn,
+  organization_required: exitCodes.usage,
+  invalid_address: exitCodes.usage,
+  insecure_address: exitCodes.usage,
+  conflict: exitCodes.conflict,
+  timed_out: exitCodes.unreachable,
+  aborted: exitCodes.interrupted,
+};
+
+function exitCodeOf(code: string): ExitCode {
+  return exitCodesByCode[code] ?? exitCodes.failed;
+}
+
+function fromTransport(error: TransportError): Failure {
+  if (error.code === 'aborted') {
+    return { code: 'interrupted', message: 'Interrupted.', exitCode: exitCodes.interrupted };
+  }
+  if (error.code === 'unexpected_answer') {
+    return {
+      code: error.code,
+      message: `${sentence(error.message)} That is no Sallyport gateway, or something stands between.`,
+      exitCode: exitCodes.unreachable,
+      nextStep: 'Check the address: SALLYPORT_BASE_URL, or --base-url.',
+    };
+  }
+  return {
+    code: error.code,
+    message: sentence(error.message),
+    exitCode: exitCodes.unreachable,
+    nextStep: 'Is the gateway running? `npm start` runs one here; SALLYPORT_BASE_URL says where to look.',
+  };
+}
+
+function fromService(error: ServiceError): Failure {
+  const issues = error.issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  const message = sentence(issues === '' ? error.message : `${error.message} (${issues})`);
+  const { code, details, status } = error;
+  const failure = {
+    code,
+    message,
+    details: { ...details, ...(error.requestId && { request_id: error.requestId }) },
+  };
+  if (status === 401) {
+    return { ...failure, exitCode: exitCodes.notLoggedIn, nextStep: 'Log in again with `sallyport login`.' };
+  }
+  if (status === 403) return { ...failure, exitCode: exitCodes.notLoggedIn };
+  if (status === 404) return { ...failure, exitCode: exitCodes.notFound };
+  if (status === 409) return { ...failure, exitCode: exitCodes.conflict };
+  if (status === 429 || status >= 502) {
+    return { ...failure, exitCode: exitCodes.unreachable, nextStep: 'Try again in a moment.' };
+  }
+  return { ...failure, exitCode: exitCodes.failed };
+}
+
+function sentence(text: string): string {
+  const start = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(start) ? start : `${start}.`;
+}
+
+function nextStep(text: string | undefined): { nextStep?: string } {
+  return text === undefined ? {} : { nextStep: text };
+}

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Program } from './process.ts';
+
+const root = join(import.meta.dirname, '../..');
+export const binDir = join(root, 'node_modules/.bin');
+
+/** One gateway's data and one person's machine, in a folder of their own, driven through the built binaries. */
+export class Installation {
+  readonly folder = mkdtempSync(join(tmpdir(), 'sallyport-e2e-'));
+  readonly programs: Program[] = [];
+  baseUrl = '';
+
+  get env(): NodeJS.ProcessEnv {
+    const { PATH, HOME, LANG } = process.env;
+    return {
+      PATH: `${binDir}:${PATH ?? ''}`,
+      HOME,
+      LANG,
+      SALLYPORT_DATA_DIR: join(this.folder, 'data'),
+      SALLYPORT_CONFIG_DIR: join(this.folder, 'config'),
+      // The port that the first start got, so that a restart is found again.
+      SALLYPORT_PORT: this.baseUrl === '' ? '0' : new URL(this.baseUrl).port,
+      ...(this.baseUrl !== '' && { SALLYPORT_BASE_URL: this.baseUrl }),
+    };
+  }
+
+  run(
+    command: string,
+    args: readonly string[],
+    { cwd = this.folder, input, env = {} }: RunOptions = {},
+  ): Program {
+    const program = new Program(command, args, {
+      cwd,
+      env: { ...this.env, ...env },
+      ...(input !== undefined && { input }),
+    });
+    this.programs.push(program);
+    return program;
+  }
+
+  sallyport(args: readonly string[], options?: RunOptions): Program {
+    return this.run(join(binDir, 'sallyport'), args, options);
+  }
+
+  /** Starts the gateway and waits until it listens. */
+  async gateway(args: readonly string[] = []): Promise<Program> {
+    const program = this.run(join(binDir, 'sallyport-gateway'), ['start', ...args]);
+    const [, url = ''] = await program.shows(/^listening on (http:\S+)$/m);
+    this.baseUrl = url;
+    return program;
+  }
+
+  /** Logs the owner in by a session key, as a script does. */
+  async login(): Promise<void> {
+    const key = this.run(join(binDir, 'sallyport-gateway'), ['admin', 'session-key']);
+    await key.end();
+    const login = this.sallyport(['login', '--session-key-stdin'], { input: key.stdout });
+    if ((await login.end()) !== 0) throw new Error(`login failed:\n${key.screen}\n${login.screen}`);
+  }
+
+  /** A git repository with `commits`, oldest first, in which `npx` finds the workspace's programs. */
+  repository(commits: readonly string[]): string {
+    const folder = mkdtempSync(join(this.folder, 'repository-'));
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], {
+        cwd: folder,
+      });
+    git('init', '--quiet', '--initial-branch=main');
+    for (const message of commits) git('commit', '--quiet', '--allow-empty', '-m', message);
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    return folder;
+  }
+
+  /** Ends whatever still runs and removes the folder. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.programs.map((program) => program.stop('SIGKILL')));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly input?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
