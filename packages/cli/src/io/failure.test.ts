@@ -1,0 +1,77 @@
+import { ServiceError, TransportError } from '@sallyport/core';
+import { describe, expect, test } from 'vitest';
+import { CommandError, exitCodes } from './exit.ts';
+import { reportFailure, toFailure } from './failure.ts';
+import { createTerminal } from './terminal.ts';
+import { capture } from '../testing/capture.ts';
+
+test.each([
+  ['a refused token', new ServiceError('invalid_token', 'The token has expired'), 3, 'invalid_token'],
+  ['a missing permission', new ServiceError('forbidden', 'No.'), 3, 'forbidden'],
+  ['nothing there', new ServiceError('not_found', 'No session x.'), 4, 'not_found'],
+  ['a conflict', new ServiceError('session_ended', 'It has ended.'), 5, 'session_ended'],
+  ['a limit', new ServiceError('rate_limited', 'Slow down.'), 6, 'rate_limited'],
+  ['a full store', new ServiceError('store_unavailable', 'Full.'), 6, 'store_unavailable'],
+  ['a fault of the service', new ServiceError('internal_error', 'Oh.'), 1, 'internal_error'],
+  ['bad input', new ServiceError('invalid_request', 'Bad.'), 1, 'invalid_request'],
+  ['nobody listening', new TransportError('unreachable', 'x cannot be reached'), 6, 'unreachable'],
+  ['no answer', new TransportError('timeout', 'x did not answer in time'), 6, 'timeout'],
+  [
+    'a hotel page',
+    new TransportError('unexpected_answer', 'x answered 200 with an HTML page'),
+    6,
+    'unexpected_answer',
+  ],
+  ['Ctrl-C', new TransportError('aborted', 'aborted'), 130, 'interrupted'],
+  ['wrong usage', new CommandError('usage', 'No.', exitCodes.usage), 2, 'usage'],
+  [
+    'no login',
+    Object.assign(new Error('There is no login.'), { code: 'login_required' }),
+    3,
+    'login_required',
+  ],
+  ['a full disk', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }), 1, 'ENOSPC'],
+  ['a bug', new TypeError('x is not a function'), 1, 'internal_error'],
+])('%s', (_, error, exitCode, code) => {
+  const failure = toFailure(error);
+  expect(failure).toMatchObject({ exitCode, code });
+  expect(failure.message).toMatch(/^[A-Z].*/);
+});
+
+describe('reportFailure', () => {
+  const error = new ServiceError('not_found', 'There is no session x', { requestId: 'req_1' });
+
+  test('says one sentence on stderr, and nothing on stdout', () => {
+    const { streams, text } = capture();
+    expect(reportFailure(error, createTerminal({ json: false }, streams), {})).toBe(4);
+    expect(text()).toEqual({ stdout: '', stderr: 'error: There is no session x.\n' });
+  });
+
+  test('gives one document with --json', () => {
+    const { streams, text } = capture();
+    reportFailure(error, createTerminal({ json: true }, streams), {});
+    expect(JSON.parse(text().stdout)).toEqual({
+      error: 'not_found',
+      error_description: 'There is no session x.',
+      request_id: 'req_1',
+    });
+  });
+
+  test('shows a stack only when asked', () => {
+    const { streams, text } = capture();
+    reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams), {});
+    expect(text().stderr).not.toMatch(/^\s+at /m);
+    reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams), { SALLYPORT_DEBUG: '1' });
+    expect(text().stderr).toMatch(/^\s+at /m);
+  });
+
+  test('names every bad field', () => {
+    const bad = new ServiceError('invalid_request', 'The body is not valid.', {
+      issues: [
+        { path: 'title', message: 'too long' },
+        { path: 'tags/0', message: 'must be text' },
+      ],
+    });
+    expect(toFailure(bad).message).toBe('The body is not valid. (title: too long; tags/0: must be text).');
+  });
+});

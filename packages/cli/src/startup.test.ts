@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** The packages that were loaded when the command line is done with `argv`. */
+function loaded(argv: readonly string[]): string[] {
+  const script = `
+    import { registerHooks } from 'node:module';
+    const packages = new Set();
+    registerHooks({ load(url, context, next) { packages.add(/node_modules\\/((?:@[^/]+\\/)?[^/]+)|packages\\/([^/]+)/.exec(url)?.slice(1).find(Boolean)); return next(url, context); } });
+    const { runProgram } = await import(${JSON.stringify(join(import.meta.dirname, 'program.ts'))});
+    process.stdout.write = () => true;
+    await runProgram(${JSON.stringify(argv)});
+    process.stderr.write(JSON.stringify([...packages].filter(Boolean)));`;
+  const { stderr } = execute(['-C', '@sallyport/source', '--input-type=module', '-e', script]);
+  return (JSON.parse(stderr) as string[]).sort();
+}
+
+function execute(args: readonly string[]): { stderr: string } {
+  const stderr = execFileSync('sh', ['-c', 'exec "$0" "$@" 2>&1 >/dev/null', process.execPath, ...args], {
+    encoding: 'utf8',
+  });
+  return { stderr };
+}
+
+// What everybody waits for at each call; a budget in milliseconds would be the machine's, not ours.
+test.each([['--version'], ['--help'], ['session', 'run', '--help']])(
+  '%s loads commander and nothing heavy',
+  (...argv) => {
+    const packages = loaded(argv);
+    expect(packages).toContain('commander');
+    expect(
+      packages.filter(
+        (name) => !['commander', 'cli', 'core', 'ulid', 'env-paths', 'is-safe-filename'].includes(name),
+      ),
+    ).toEqual([]);
+  },
+);
