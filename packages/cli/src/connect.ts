@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { silentReporter, type Reporter, type TokenSource } from '@sallyport/core';
+import type { Reporter, TokenSource } from '@sallyport/core';
 import { createClient, undiciTransport, type Client, type ClientOptions } from '@sallyport/core/client';
 import { environmentToken, fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
+import { TelemetryBatcher } from '@sallyport/telemetry';
 import type { Context } from './context.ts';
 import type { Settings } from './config/settings.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
@@ -44,7 +45,22 @@ export async function connect(context: Context): Promise<Connection> {
   const stored = context.settings.token === undefined ? await store.load(loginKey) : undefined;
   const organizationId =
     context.settings.organizationId ?? stored?.organizationId ?? (await onlyOrganization(client));
-  return { clientOptions, client, tokens, organizationId, reporter: silentReporter, store, loginKey };
+  const reporter = telemetry(context, clientOptions);
+  return { clientOptions, client, tokens, organizationId, reporter, store, loginKey };
+}
+
+/** What cannot be sent within a second of the command's end goes out with the next command. */
+function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
+  const batcher = new TelemetryBatcher({
+    ...clientOptions,
+    serviceName: 'agent_cli',
+    serviceVersion: version,
+    spoolDir: join(context.settings.stateDir, 'telemetry'),
+    env: context.env,
+    random: context.random,
+  });
+  context.onEnd(async () => void (await batcher.shutdown(1000)));
+  return batcher;
 }
 
 async function onlyOrganization(client: Client): Promise<string> {

@@ -12,7 +12,7 @@ type Acts = Readonly<Record<string, (argument: unknown) => unknown>>;
  */
 export function createBatchRunner(
   db: DatabaseSync,
-  areas: Readonly<Record<string, Acts>>,
+  areas: Readonly<Record<string, object>>,
   limits: BatchLimits,
 ): (queue: Call[]) => Reply[] {
   const begin = db.prepare('BEGIN IMMEDIATE');
@@ -24,7 +24,7 @@ export function createBatchRunner(
   function run({ id, area, act, argument }: Call): Reply {
     try {
       savepoint.run();
-      const value = areas[area]?.[act]?.(argument);
+      const value = (areas[area] as Acts)[act]?.(argument);
       release.run();
       return { id, value };
     } catch (error) {

@@ -23,8 +23,9 @@ export function openDatabase(path: string): DatabaseSync {
         'cannot_open',
         `${path} is on a file system without shared memory, which a write-ahead log needs.`,
       );
-    // A WAL that a long read let grow is cut back at the next checkpoint.
-    db.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${String(64 * 1024 * 1024)};`);
+    // 64 MiB of pages kept: event bodies of 16 KiB are appended half again as fast as with SQLite's 2 MiB (docs/store.md).
+    // A WAL that a long read let grow is cut back to 64 MiB at the next checkpoint.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864;');
     return db;
   } catch (error) {
     db?.close();

@@ -5,8 +5,12 @@ import { openingError, SQLITE_BUSY, sqliteCode, StoreError } from './store-error
 
 /** A data directory that this process holds. */
 export interface DirectoryLock {
+  /** Idempotent. */
   release(): void;
 }
+
+/** Keeps held connections referenced: one that is garbage-collected closes, and would drop its lock. */
+const held = new Set<DatabaseSync>();
 
 /**
  * Makes this process the one gateway of `directory`; throws `StoreError` `directory_in_use` naming the process that is.
@@ -21,7 +25,8 @@ export function lockDataDirectory(directory: string): DirectoryLock {
     db.exec('BEGIN IMMEDIATE');
     // Committed, so that others can read it beside the lock, which is taken again at once.
     db.exec(`PRAGMA user_version = ${String(process.pid)}; COMMIT; BEGIN IMMEDIATE;`);
-    return { release: () => db.close() };
+    held.add(db);
+    return { release: () => held.delete(db) && db.close() };
   } catch (error) {
     const refusal = sqliteCode(error) === SQLITE_BUSY ? inUse(directory, db) : openingError(path, error);
     db.close();
@@ -32,16 +37,12 @@ export function lockDataDirectory(directory: string): DirectoryLock {
 /** Whether a gateway runs on `directory` now. */
 export function isDataDirectoryLocked(directory: string): boolean {
   try {
-    lockProbe(directory);
+    lockDataDirectory(directory).release();
     return false;
   } catch (error) {
     if (error instanceof StoreError && error.code === 'directory_in_use') return true;
     throw error;
   }
-}
-
-function lockProbe(directory: string): void {
-  lockDataDirectory(directory).release();
 }
 
 function inUse(directory: string, db: DatabaseSync): StoreError {

@@ -16,6 +16,7 @@ export interface Reader {
   query<Row>(sql: string, options?: { readonly bigints?: boolean }): Query<Row>;
   /** Runs several reads on one state of the database. `read` is synchronous. */
   snapshot<T>(read: () => T): T;
+  /** Idempotent. */
   close(): void;
 }
 
@@ -46,7 +47,7 @@ export function openReader(path: string): Reader {
         db.exec('COMMIT');
       }
     },
-    close: () => db.close(),
+    close: () => db.isOpen && db.close(),
   };
 
   function prepare(sql: string, bigints: boolean): Query<unknown> {

@@ -1,4 +1,5 @@
 // The thread that owns the one writing connection: an fsync here never stalls a stream there.
+import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { StoreContents } from './acts.ts';
 import { createBatchRunner } from './batch.ts';
@@ -14,18 +15,32 @@ const { path, contents, limits, migrate: apply } = workerData as WriterData;
 
 try {
   const { areas, migrations } = (await import(contents)) as StoreContents;
+  serve(open(migrations), areas);
+} catch (error) {
+  send({ failed: toThrown(openingError(path, error)) });
+}
+
+function open(migrations: StoreContents['migrations']): DatabaseSync {
   const db = openDatabase(path);
-  migrate(db, migrations, { now: Date.now(), apply });
-  const acts = Object.fromEntries(Object.entries(areas).map(([area, make]) => [area, { ...make(db) }]));
+  try {
+    migrate(db, migrations, { now: Date.now(), apply });
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function serve(db: DatabaseSync, areas: StoreContents['areas']): void {
+  const acts = Object.fromEntries(Object.entries(areas).map(([area, make]) => [area, make(db)]));
   const runBatch = createBatchRunner(db, acts, limits);
   const queue: Call[] = [];
+  let closing = false;
 
   port.on('message', (first: ToWriter) => {
-    let closing = !take(first);
+    take(first);
     do {
-      // What came while the last batch was committed makes the next one.
-      for (let more; !closing && (more = receiveMessageOnPort(port) as { message: ToWriter } | undefined);)
-        closing = !take(more.message);
+      takeWaiting();
       if (queue.length > 0) answer(runBatch(queue));
     } while (queue.length > 0);
     if (!closing) return;
@@ -33,16 +48,18 @@ try {
     db.close();
     port.close();
   });
+  send({ ready: Object.fromEntries(Object.entries(acts).map(([area, of]) => [area, Object.keys(of)])) });
 
-  function take(message: ToWriter): boolean {
-    if (message === 'close') return false;
-    for (const call of message) queue.push(call);
-    return true;
+  function take(message: ToWriter): void {
+    if (message === 'close') closing = true;
+    else for (const call of message) queue.push(call);
   }
 
-  send({ ready: Object.fromEntries(Object.entries(acts).map(([area, of]) => [area, Object.keys(of)])) });
-} catch (error) {
-  send({ failed: toThrown(openingError(path, error)) });
+  /** What came while the last batch was committed makes the next one. */
+  function takeWaiting(): void {
+    for (let received; (received = receiveMessageOnPort(port) as { message: ToWriter } | undefined);)
+      take(received.message);
+  }
 }
 
 function answer(replies: Reply[]): void {
