@@ -9,6 +9,7 @@ import {
   RegisterBridgeRequest,
   RegisterBridgeResponse,
   StopRequest,
+  WorkerHeaders,
   WorkParams,
   WorkResponse,
 } from '../schemas/bridge.ts';
@@ -41,6 +42,7 @@ export const bridge = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'write',
+    headers: WorkerHeaders,
     params: EnvironmentParams,
     query: PollQuery,
     responses: { 200: PollResponse },
@@ -56,6 +58,7 @@ export const bridge = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'write',
+    headers: WorkerHeaders,
     params: WorkParams,
     body: JsonObject,
     emptyBody: true,

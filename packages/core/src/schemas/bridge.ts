@@ -4,6 +4,9 @@ import { integerParam, JsonObject, Timestamp } from './common.ts';
 export const EnvironmentParams = z.object({ env_id: z.string() });
 export const WorkParams = z.object({ env_id: z.string(), work_id: z.string() });
 
+/** Tells the workers of one account apart; without it, the token's grant does. */
+export const WorkerHeaders = z.object({ 'vendor-worker-id': z.exactOptional(z.string().min(1).max(128)) });
+
 export const RegisterBridgeHeaders = z.object({
   'x-environment-runner-version': z.string().min(1),
   'vendor-worker-id': z.string().min(1).max(128),

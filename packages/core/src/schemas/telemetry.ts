@@ -24,6 +24,11 @@ export const LogRecord = z.looseObject({
 });
 export type LogRecord = z.infer<typeof LogRecord>;
 
-/** The events' number is checked before their form: more than `maxEvents` is 413 even if one is malformed. */
-export const EventBatch = z.looseObject({ events: z.array(LogRecord) });
+/**
+ * The events' number is checked before their form: more than `maxEvents` is 413 even if one is malformed. So the row takes
+ * any events, and the engine judges each one as a `LogRecord`.
+ */
+export const EventBatch = z.looseObject({
+  events: z.array(z.unknown()).describe('at most 50 OTLP log records'),
+});
 export type EventBatch = z.infer<typeof EventBatch>;

@@ -1,0 +1,62 @@
+import type { Client } from '@sallyport/core/client';
+import type { Credentials, TokenStore } from '../store/token-store.ts';
+import { LoginError } from './login-error.ts';
+
+/**
+ * Stores a new login, over whatever was there, damaged or not. A trusted device token stays, if it is the same account's.
+ * Gives the login as stored.
+ */
+export function storeLogin(store: TokenStore, key: string, login: Credentials): Promise<Credentials> {
+  return store.withLock(key, async () => {
+    const kept = { ...deviceTokenFor(login, await previous(store, key)), ...login };
+    await store.save(key, kept);
+    return kept;
+  });
+}
+
+export interface TrustDevice {
+  /** The service's client, with the tokens of the login under `key`. */
+  readonly client: Client;
+  readonly store: TokenStore;
+  readonly key: string;
+  /** What the person will recognise this machine by. */
+  readonly displayName: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Makes this machine a trusted device and keeps its token with the login. Gives the token. */
+export async function trustDevice({ client, store, key, displayName, signal }: TrustDevice): Promise<string> {
+  // Not under the lock: the call may have to refresh the token, which takes it.
+  const deviceToken = await client.devices.trust({
+    body: { display_name: displayName },
+    ...(signal && { signal }),
+  });
+  await store.withLock(key, async () => {
+    const login = await store.load(key);
+    if (!login) throw new LoginError('login_required', 'The login was removed meanwhile.');
+    await store.save(key, { ...login, deviceToken });
+  });
+  return deviceToken;
+}
+
+async function previous(store: TokenStore, key: string): Promise<Credentials | undefined> {
+  try {
+    return await store.load(key);
+  } catch (error) {
+    if (error instanceof LoginError && error.code === 'store_corrupt') return undefined;
+    throw error;
+  }
+}
+
+function deviceTokenFor(
+  login: Credentials,
+  before: Credentials | undefined,
+): Pick<Credentials, 'deviceToken'> {
+  const same =
+    before !== undefined &&
+    before.baseUrl === login.baseUrl &&
+    before.accountId !== undefined &&
+    before.accountId === login.accountId &&
+    before.organizationId === login.organizationId;
+  return same && before.deviceToken !== undefined ? { deviceToken: before.deviceToken } : {};
+}

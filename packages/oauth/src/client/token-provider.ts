@@ -1,0 +1,110 @@
+import { systemClock, type TokenSource } from '@sallyport/core';
+import type { Credentials, TokenStore } from '../store/token-store.ts';
+import { discover, type DiscoveredServer } from './discovery.ts';
+import { whileWanted } from './interruption.ts';
+import { LoginError } from './login-error.ts';
+import type { OAuthOptions } from './oauth-fetch.ts';
+import { refreshLogin } from './refresh.ts';
+
+/** Where and as whom is part of the stored login. */
+export interface TokenProviderOptions extends Omit<OAuthOptions, 'baseUrl' | 'clientId'> {
+  readonly store: TokenStore;
+  readonly key: string;
+  /** How long before its expiry a token is no longer given out. Default 30 s. */
+  readonly refreshBeforeMs?: number;
+}
+
+/**
+ * Gives the access token of a stored login, and renews it when it runs out or was refused: once, whoever asks meanwhile,
+ * in this process or in another one that shares the store. Throws `LoginError` `login_required` where a person must log
+ * in again; it never removes a login.
+ */
+export class TokenProvider implements TokenSource {
+  readonly #options: TokenProviderOptions;
+  #login: Credentials | undefined;
+  #renewal: Promise<Credentials> | undefined;
+  #server: DiscoveredServer | undefined;
+
+  constructor(options: TokenProviderOptions) {
+    this.#options = options;
+  }
+
+  async token({
+    forceRefresh = false,
+    refused = this.#login?.accessToken,
+    signal,
+  }: TokenRequest = {}): Promise<string> {
+    const unwanted = forceRefresh ? refused : undefined;
+    if (this.#isUsable(this.#login, unwanted)) return this.#login.accessToken;
+    for (;;) {
+      const joined = this.#renewal;
+      const { accessToken } = await whileWanted(joined ?? this.#startRenewal(unwanted), signal);
+      // A renewal that others had started may bring the very token that this caller was refused with.
+      if (!joined || accessToken !== unwanted) return accessToken;
+    }
+  }
+
+  #startRenewal(unwanted: string | undefined): Promise<Credentials> {
+    this.#renewal = this.#renew(unwanted).finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #renew(unwanted: string | undefined): Promise<Credentials> {
+    const { store, key } = this.#options;
+    const found = await this.#load();
+    if (this.#isUsable(found, unwanted)) return (this.#login = found);
+    return store.withLock(key, async () => {
+      // Read again: whoever held the lock before may have renewed it.
+      const stored = await this.#load();
+      return (this.#login = this.#isUsable(stored, unwanted)
+        ? stored
+        : await this.#refresh(stored, unwanted));
+    });
+  }
+
+  async #refresh(stored: Credentials, unwanted: string | undefined): Promise<Credentials> {
+    const { store, key } = this.#options;
+    try {
+      const renewed = await refreshLogin(await this.#discovered(stored), stored);
+      await store.save(key, renewed);
+      return renewed;
+    } catch (error) {
+      if (error instanceof LoginError) {
+        if (error.code !== 'login_required') throw error;
+        // A writer that had lost the lock, or never took it, may have been first: its login counts.
+        const newer = await this.#load();
+        if (this.#isUsable(newer, unwanted) && newer.refreshToken !== stored.refreshToken) return newer;
+        throw error;
+      }
+      // The service is away, but the token is good for some seconds more.
+      if (this.#isUsable(stored, unwanted, 0)) return stored;
+      throw error;
+    }
+  }
+
+  async #load(): Promise<Credentials> {
+    const stored = await this.#options.store.load(this.#options.key);
+    if (stored) return stored;
+    this.#login = undefined;
+    throw new LoginError('login_required', 'There is no login on this machine.');
+  }
+
+  async #discovered({ baseUrl, clientId }: Credentials): Promise<DiscoveredServer> {
+    const known = this.#server;
+    if (known?.options.baseUrl === baseUrl && known.options.clientId === clientId) return known;
+    return (this.#server = await discover({ ...this.#options, baseUrl, clientId }));
+  }
+
+  #isUsable(
+    login: Credentials | undefined,
+    unwanted: string | undefined,
+    marginMs = this.#options.refreshBeforeMs ?? 30_000,
+  ): login is Credentials {
+    const now = (this.#options.clock ?? systemClock).now();
+    return login !== undefined && login.accessToken !== unwanted && now < login.expiresAt - marginMs;
+  }
+}
+
+type TokenRequest = NonNullable<Parameters<TokenSource['token']>[0]>;
