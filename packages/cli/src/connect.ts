@@ -59,7 +59,9 @@ function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
     env: context.env,
     random: context.random,
   });
-  context.onEnd(async () => void (await batcher.shutdown(1000)));
+  context.onEnd(async () => {
+    await batcher.shutdown(1000);
+  });
   return batcher;
 }
 

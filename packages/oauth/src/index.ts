@@ -7,7 +7,7 @@ export { storeLogin, trustDevice, type TrustDevice } from './client/stored-login
 export { LoginError, loginNextSteps, type LoginErrorCode } from './client/login-error.ts';
 
 // The steps of the logins, for front ends that take them one by one.
-export { discover, firstPartyClientId, type DiscoveredServer } from './client/discovery.ts';
+export { discover, type DiscoveredServer } from './client/discovery.ts';
 export type { OAuthOptions } from './client/oauth-fetch.ts';
 export {
   authorizationUrl,

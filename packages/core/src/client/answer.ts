@@ -27,7 +27,7 @@ export async function toServiceError(answer: TransportResponse, url: string, now
     );
   }
   const { error, error_description: description, request_id: id, issues, ...details } = body;
-  return new ServiceError(error as string, typeof description === 'string' ? description : String(error), {
+  return new ServiceError(error, typeof description === 'string' ? description : error, {
     status: answer.status,
     details,
     ...(Array.isArray(issues) && { issues: issues as Issue[] }),

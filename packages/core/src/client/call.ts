@@ -29,11 +29,13 @@ export interface CallOptions {
   readonly jsonBody?: string;
 }
 
+type Scalar = string | number | boolean;
+
 /** The parts of a request, untyped: `InputFor` narrows them per row. */
 export interface CallInput {
-  readonly headers?: Readonly<Record<string, unknown>> | undefined;
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
-  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: Readonly<Record<string, Scalar | undefined>> | undefined;
+  readonly params?: Readonly<Record<string, Scalar | undefined>> | undefined;
+  readonly query?: Readonly<Record<string, Scalar | undefined>> | undefined;
   readonly body?: unknown;
 }
 

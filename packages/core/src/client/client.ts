@@ -4,7 +4,7 @@ import { callEndpoint, type CallInput, type CallOptions, type ClientOptions } fr
 
 /** A call: all parts that the row needs, in one argument; an argument without required parts may be left out. */
 export type Call<E extends Endpoint> =
-  Record<never, never> extends InputFor<E>
+  Partial<InputFor<E>> extends InputFor<E>
     ? (input?: InputFor<E> & CallOptions) => Promise<ResponseOf<E>>
     : (input: InputFor<E> & CallOptions) => Promise<ResponseOf<E>>;
 

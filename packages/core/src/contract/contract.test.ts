@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { contract, endpoints } from './index.ts';
+import { contract, endpoints, type Endpoint } from './index.ts';
 
 describe('the table', () => {
   test('each row stands under its own id and area', () => {
-    for (const [area, rows] of Object.entries(contract)) {
+    for (const [area, rows] of Object.entries<Readonly<Record<string, Endpoint>>>(contract)) {
       for (const [verb, row] of Object.entries(rows)) {
         expect(row.id).toBe(`${area}.${verb}`);
         expect(row.area).toBe(area);

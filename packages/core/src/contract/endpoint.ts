@@ -92,8 +92,7 @@ export interface RequestOf<E extends Endpoint> {
 
 type Part<K extends string, V> = V extends undefined ? { readonly [P in K]?: undefined } : Given<K, V>;
 /** A part whose members are all optional may be left out as a whole. */
-type Given<K extends string, V> =
-  Record<never, never> extends V ? { readonly [P in K]?: V } : { readonly [P in K]: V };
+type Given<K extends string, V> = Partial<V> extends V ? { readonly [P in K]?: V } : { readonly [P in K]: V };
 
 /** What a caller gives for the row `E`: only the parts that the row has. */
 export type InputFor<E extends Endpoint> = Part<'headers', InputOf<SchemaOf<E, 'headers'>>> &

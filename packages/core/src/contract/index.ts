@@ -17,7 +17,9 @@ export type Row = {
 }[keyof Contract];
 
 /** The rows as a list, in the table's order. */
-export const endpoints: readonly Endpoint[] = Object.values(contract).flatMap((rows) => Object.values(rows));
+export const endpoints: readonly Endpoint[] = Object.values<Readonly<Record<string, Endpoint>>>(
+  contract,
+).flatMap((rows) => Object.values(rows));
 
 export {
   defaultLimits,
@@ -31,6 +33,7 @@ export {
   type ResponseOf,
 } from './endpoint.ts';
 export { Bootstrap } from './account.ts';
+export { firstPartyClientId } from './oauth.ts';
 export { batchLimits } from './telemetry.ts';
 export {
   type AuthorizationServerMetadata,

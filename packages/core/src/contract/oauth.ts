@@ -14,6 +14,9 @@ import {
 } from '../schemas/oauth.ts';
 import type { Endpoint } from './endpoint.ts';
 
+/** The public client that every gateway knows and `sallyport login` uses. */
+export const firstPartyClientId = '5a117f0a-0c11-4e47-8a00-000000000001';
+
 export const oauth = {
   token: {
     id: 'oauth.token',

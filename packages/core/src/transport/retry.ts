@@ -2,8 +2,11 @@ import { sleep, systemClock, type Clock } from '../clock.ts';
 import { TransportError } from '../errors.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
+/** A service that asks for more patience than this gets it from the caller, who may hold a lock or a person's attention. */
+const longestWaitMs = 30_000;
+
 /**
- * Sends again after network errors, 429 and 5xx, once per pause; a `Retry-After` longer than the pause wins.
+ * Sends again after network errors, 429 and 5xx, once per pause; a `Retry-After` longer than the pause wins, up to 30 s.
  * The last answer is given as it is. Only for calls that the contract says may be repeated.
  */
 export async function sendWithRetries(
@@ -18,6 +21,7 @@ export async function sendWithRetries(
       const answer = await transport.send(request);
       if (answer.status !== 429 && answer.status < 500) return answer;
       waitMs = Math.max(pauseMs, retryAfterMs(answer.headers['retry-after'], clock.now()) ?? 0);
+      if (waitMs > longestWaitMs) return answer;
       await answer.text().catch(() => undefined); // or the connection is not free for the next try
     } catch (error) {
       if (!(error instanceof TransportError) || error.code === 'aborted') throw error;

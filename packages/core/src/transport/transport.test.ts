@@ -40,7 +40,7 @@ describe.each([
         const body = Buffer.concat(chunks as Buffer[]).toString();
         response
           .writeHead(418, { 'x-two': ['a', 'b'] })
-          .end(`${request.method} ${request.url} ${request.headers['x-one']} ${body}`);
+          .end(`${request.method} ${request.url} ${String(request.headers['x-one'])} ${body}`);
       });
     });
     const transport = (open.transport = make());
@@ -153,6 +153,17 @@ describe('sendWithRetries', () => {
     expect(clock.timers).toBe(1);
     await clock.advance(1);
     expect((await answer).status).toBe(200);
+  });
+
+  test('a wait that is too long is left to the caller', async () => {
+    const url = await serve((_request, response) => response.writeHead(429, { 'retry-after': '600' }).end());
+    const answer = await sendWithRetries(
+      (open.transport = undiciTransport()),
+      get(url),
+      [500],
+      new ManualClock(),
+    );
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '600']);
   });
 
   test('the last answer is given as it is; a refusal is no reason to repeat', async () => {

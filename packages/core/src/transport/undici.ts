@@ -24,7 +24,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         const answer = await agent.request({
           origin,
           path: pathname + search,
-          method: request.method as Dispatcher.HttpMethod,
+          method: request.method,
           headers: { ...request.headers },
           body: request.body ?? null,
           headersTimeout: request.timeoutMs,

@@ -1,6 +1,6 @@
 import { inDialect, neutralDialect, ServiceError } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
-import { contract, type Endpoint } from '@sallyport/core/contract';
+import { contract, firstPartyClientId, type Endpoint } from '@sallyport/core/contract';
 import {
   customFetch,
   JSON_ATTRIBUTE_COMPARISON,
@@ -12,9 +12,6 @@ import {
 import { parseAddress, requireSecure } from './address.ts';
 import { LoginError } from './login-error.ts';
 import { judged, requestOptions, type OAuthOptions } from './oauth-fetch.ts';
-
-/** The public client that every gateway knows (decisions.md "First-party client"). */
-export const firstPartyClientId = '5a117f0a-0c11-4e47-8a00-000000000001';
 
 /** An authorization server that was looked up: what every step of a login starts from. */
 export interface DiscoveredServer {

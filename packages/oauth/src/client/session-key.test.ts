@@ -8,7 +8,7 @@ import {
   tokens,
   type ScriptedServer,
 } from '../../test/scripted-server.ts';
-import { firstPartyClientId } from './discovery.ts';
+import { firstPartyClientId } from '@sallyport/core/contract';
 import { loginWithSessionKey } from './session-key.ts';
 
 const transport = undiciTransport();

@@ -10,15 +10,17 @@ export function renderEvent(event: SessionEvent, terminal: Terminal): void {
 }
 
 function renderOutput(data: SessionEvent['data'], terminal: Terminal): void {
-  const { text, base64, stream, partial, truncated, bytes } = data;
+  const { text, base64, stream, partial, truncated } = data;
   const write = (piece: string) => (stream === 'stderr' ? terminal.err(piece) : terminal.out(piece));
   if (typeof text === 'string') write(partial === true ? text : `${text}\n`);
   else if (typeof base64 === 'string') {
     const size = Buffer.byteLength(base64, 'base64');
     terminal.note(terminal.style('dim', `[${size} bytes that are not text]`, 'err'));
   }
-  if (truncated === true)
-    terminal.note(terminal.style('dim', `[cut: ${String(bytes ?? 'some')} bytes in all]`, 'err'));
+  if (truncated === true) {
+    const size = typeof data['bytes'] === 'number' ? `: ${data['bytes']} bytes in all` : '';
+    terminal.note(terminal.style('dim', `[cut${size}]`, 'err'));
+  }
 }
 
 function lineFor(event: SessionEvent): string | undefined {
@@ -28,12 +30,13 @@ function lineFor(event: SessionEvent): string | undefined {
       const reason = typeof data['reason'] === 'string' ? ` (${data['reason']})` : '';
       return `session ${String(data['status'])}${reason}`;
     }
-    case 'worker.exited':
-      if (data['signal'] !== null && data['signal'] !== undefined)
-        return `the command was ended by ${String(data['signal'])}`;
-      return data['exit_code'] === 0
-        ? undefined
-        : `the command ended with exit code ${String(data['exit_code'])}`;
+    case 'worker.exited': {
+      const { exit_code: exitCode, signal } = data;
+      if (typeof signal === 'string') return `the command was ended by ${signal}`;
+      return typeof exitCode === 'number' && exitCode !== 0
+        ? `the command ended with exit code ${exitCode}`
+        : undefined;
+    }
     case 'session.created':
     case 'session.message':
     case 'worker.ready':

@@ -98,6 +98,6 @@ async function follow(context: Context, connection: Connection, session: Session
 /** The start of the prompt's first line, for lists. */
 function firstLine(prompt: string): string {
   const line = prompt.trim().split('\n', 1)[0] ?? '';
-  const characters = [...line];
+  const characters = Array.from(new Intl.Segmenter().segment(line), ({ segment }) => segment);
   return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : line;
 }

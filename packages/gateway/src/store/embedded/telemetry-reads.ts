@@ -1,0 +1,64 @@
+import type { StoredAttribute, StoredRecord, StoredValue, TelemetryReads } from '@sallyport/telemetry/server';
+import type { Reader } from './reader.ts';
+
+interface RecordRow {
+  readonly id: number;
+  readonly organization_id: string;
+  readonly account_id: string;
+  readonly service_name: string;
+  readonly received_at: number;
+  readonly event_name: string | null;
+  readonly time_unix_nano: string;
+  readonly observed_time_unix_nano: string | null;
+  readonly severity_number: number;
+  readonly severity_text: string;
+  readonly body: string | null;
+  readonly attributes: string;
+  readonly trace_id: string | null;
+  readonly span_id: string | null;
+}
+
+/** The telemetry's bounded reads on SQLite. */
+export function telemetryReads(reader: Reader): TelemetryReads {
+  const records = reader.query<RecordRow>(
+    `SELECT * FROM telemetry_record
+     WHERE organization_id = ? AND (received_at, id) > (?, ?) AND received_at >= ? AND received_at < ?
+       AND severity_number >= ? AND (?7 IS NULL OR service_name = ?7) AND (?8 IS NULL OR event_name = ?8)
+     ORDER BY received_at, id LIMIT ?9`,
+  );
+  return {
+    async queryRecords({ organizationId, limit, ...query }) {
+      const rows = records.all(
+        organizationId,
+        query.after?.receivedAt ?? -1,
+        query.after?.id ?? 0,
+        query.fromReceivedAt ?? 0,
+        query.toReceivedAt ?? Number.MAX_SAFE_INTEGER,
+        query.minSeverity ?? 0,
+        query.serviceName ?? null,
+        query.eventName ?? null,
+        limit,
+      );
+      return rows.map(toRecord);
+    },
+  };
+}
+
+function toRecord(row: RecordRow): StoredRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    accountId: row.account_id,
+    serviceName: row.service_name,
+    receivedAt: row.received_at,
+    eventName: row.event_name,
+    timeUnixNano: row.time_unix_nano,
+    observedTimeUnixNano: row.observed_time_unix_nano,
+    severityNumber: row.severity_number,
+    severityText: row.severity_text,
+    body: row.body === null ? null : (JSON.parse(row.body) as StoredValue),
+    attributes: JSON.parse(row.attributes) as StoredAttribute[],
+    traceId: row.trace_id,
+    spanId: row.span_id,
+  };
+}

@@ -1,0 +1,111 @@
+import type { AnyValue } from '@sallyport/core/contract';
+import type { Redactor } from './redact.ts';
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: AnyValue;
+}
+
+const hidden: AnyValue = { stringValue: '[redacted]' };
+/** OTLP decoders refuse deeper values; ours does too. */
+const maxDepth = 32;
+/** Longer texts are cut before they are looked at; an event has no room for them anyway. */
+const maxChars = 128 * 1024;
+
+/**
+ * Makes the attributes of one event. At most `maxValues` values, members of nested ones included, are taken; `dropped`
+ * counts the top-level ones that were not. Accessors run here: they may throw.
+ */
+export function toAttributes(
+  values: Readonly<Record<string, unknown>>,
+  redactor: Redactor,
+  maxValues = 1000,
+): { readonly attributes: KeyValue[]; readonly dropped: number } {
+  const around = new Set<object>();
+  let left = maxValues;
+  let dropped = 0;
+
+  const attributes: KeyValue[] = [];
+  for (const [key, value] of Object.entries(values)) {
+    if (value === undefined || key === '') continue;
+    if (left <= 0) dropped += 1;
+    else attributes.push(member(key, value));
+  }
+  return { attributes, dropped };
+
+  function member(name: string, value: unknown): KeyValue {
+    const key = redactor.text(cut(name, 1024));
+    if (!redactor.isSecret(name)) return { key, value: toAnyValue(value) };
+    left -= 1;
+    return { key, value: hidden };
+  }
+
+  function toAnyValue(value: unknown): AnyValue {
+    left -= 1;
+    switch (typeof value) {
+      case 'string':
+        return { stringValue: toText(value, redactor) };
+      case 'boolean':
+        return { boolValue: value };
+      case 'bigint':
+        return fitsInt64(value) ? { intValue: String(value) } : { stringValue: String(value) };
+      case 'number':
+        if (Number.isSafeInteger(value)) return { intValue: String(value) };
+        return { doubleValue: Number.isFinite(value) ? value : String(value) };
+      case 'object':
+        return value === null ? {} : toNested(value);
+      default:
+        return { stringValue: toText(String(value), redactor) };
+    }
+  }
+
+  function toNested(value: object): AnyValue {
+    if (value instanceof Date) return { stringValue: Number.isNaN(+value) ? '' : value.toISOString() };
+    if (value instanceof Error) return { stringValue: toText(value.stack ?? value.message, redactor) };
+    if (around.has(value)) return { stringValue: '[circular]' };
+    if (around.size >= maxDepth - 1) return { stringValue: '[too deep]' };
+    around.add(value);
+    const nested = Array.isArray(value)
+      ? { arrayValue: { values: elements(value) } }
+      : { kvlistValue: { values: members(value) } };
+    around.delete(value);
+    return nested;
+  }
+
+  function members(value: object): KeyValue[] {
+    const list: KeyValue[] = [];
+    for (const [key, of] of Object.entries(value)) {
+      if (left <= 0) break;
+      if (of !== undefined) list.push(member(key, of));
+    }
+    return list;
+  }
+
+  /** In an argument vector the secret is the element after its option's name. */
+  function elements(value: readonly unknown[]): AnyValue[] {
+    const list: AnyValue[] = [];
+    for (const [index, of] of value.entries()) {
+      if (left <= 0) break;
+      const before: unknown = value[index - 1];
+      const isArgument = typeof before === 'string' && /^--?[\w-]+$/.test(before.slice(0, 256));
+      list.push(isArgument && redactor.isSecret(before.slice(0, 256)) ? hidden : toAnyValue(of));
+    }
+    return list;
+  }
+}
+
+/** A text that is well-formed Unicode, bounded and redacted. */
+export function toText(value: string, redactor: Redactor): string {
+  return redactor.text(cut(value, maxChars).toWellFormed());
+}
+
+/** At most `chars` UTF-16 units, never half a character. */
+export function cut(value: string, chars: number): string {
+  if (value.length <= chars) return value;
+  const last = value.charCodeAt(chars - 1);
+  return value.slice(0, last >= 0xd800 && last < 0xdc00 ? chars - 1 : chars);
+}
+
+function fitsInt64(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}

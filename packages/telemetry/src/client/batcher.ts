@@ -1,0 +1,282 @@
+import {
+  inDialect,
+  neutralDialect,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Random,
+  type Report,
+  type Reporter,
+  type Timer,
+} from '@sallyport/core';
+import { batchLimits } from '@sallyport/core/contract';
+import { openSpool, type Spool } from '../spool/spool.ts';
+import { Counters, type FlushReport, type TelemetryStats } from './counters.ts';
+import { Delivery, isSending } from './delivery.ts';
+import { createEncoder, type Encoder, type TelemetryEvent } from './encode.ts';
+import { createEventIds } from './event-id.ts';
+import { installExitHandlers } from './exit-handlers.ts';
+import { optOut } from './opt-out.ts';
+import type { TelemetryBatcherOptions } from './options.ts';
+import { EventQueue } from './queue.ts';
+import { createRedactor, pathsOfThisProcess } from './redact.ts';
+import { sendBatch } from './send.ts';
+
+const maxEventBytes = 64 * 1024;
+const batchBounds = { maxEvents: batchLimits.maxEvents, maxBytes: 900 * 1024 };
+const shutdownMs = 1500;
+
+/**
+ * Collects events and sends them in batches: at 50, after 60 s, at `flush()`, and at the end of the process, when what
+ * cannot be sent goes to the disk and out with the next run.
+ *
+ * @example
+ * const telemetry = new TelemetryBatcher({ baseUrl, transport, tokens, serviceName: 'agent_cli', serviceVersion: '1.0.0' });
+ * telemetry.emit({ name: 'session.started', attributes: { sources: 2 } });
+ * await telemetry.shutdown();
+ */
+export class TelemetryBatcher implements Reporter {
+  /** The switch that turned telemetry off, such as `DO_NOT_TRACK=1`: then nothing is collected, written or sent. */
+  readonly offBy: string | undefined;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #flushIntervalMs: number;
+  readonly #counters: Counters;
+  readonly #encoder: Encoder;
+  readonly #queue: EventQueue;
+  readonly #spool: Spool | undefined;
+  readonly #delivery: Delivery;
+  readonly #onError: (error: unknown) => void;
+  readonly #requests = new AbortController();
+  #installHandlers: (() => () => void) | undefined;
+  #uninstallHandlers: (() => void) | undefined;
+  #timer: Timer | undefined;
+  /** The last of the runs that were asked for: each waits for the one before, so one request is on its way. */
+  #lastRun: Promise<void> = Promise.resolve();
+  #runs = 0;
+  #ending: Promise<FlushReport> | undefined;
+
+  constructor(options: TelemetryBatcherOptions) {
+    const { spoolDir, clock = systemClock, random = systemRandom, dialect = neutralDialect } = options;
+    this.offBy =
+      optOut(options.env ?? process.env) ?? (options.enabled === false ? 'configuration' : undefined);
+    this.#clock = clock;
+    this.#random = random;
+    this.#flushIntervalMs = options.flushIntervalMs ?? batchLimits.flushIntervalMs;
+    this.#onError = guarded(options.onError);
+    this.#counters = new Counters(options.onDrop);
+    this.#queue = new EventQueue({ maxEvents: 2048, maxBytes: 4 * 1024 * 1024, ...options.queue });
+    this.#encoder = createEncoder({
+      clock,
+      nextId: createEventIds(clock, random),
+      redactor: options.redactor ?? createRedactor(pathsOfThisProcess()),
+      own: {
+        'service.name': inDialect(options.serviceName, dialect),
+        'service.version': options.serviceVersion,
+        'os.type': process.platform === 'win32' ? 'windows' : process.platform,
+      },
+      maxBytes: maxEventBytes,
+    });
+    const spool = spoolDir === undefined ? undefined : openSpool({ directory: spoolDir, clock });
+    if (this.offBy !== undefined) spool?.clear();
+    this.#spool = spool;
+    this.#delivery = new Delivery({
+      send: (events, signal) => sendBatch({ ...options, clock }, events, signal),
+      spool,
+      bounds: batchBounds,
+      counters: this.#counters,
+      clock,
+      random,
+      onError: this.#onError,
+    });
+    if (options.installExitHandlers !== false) {
+      const atExit = { drain: () => this.#drainAtExit(), spill: () => this.#spill() };
+      this.#installHandlers = () =>
+        installExitHandlers(atExit, { signals: options.installSignalHandlers === true });
+    }
+  }
+
+  /** The port of core: an event of severity info or error. */
+  report({ name, severity = 'info', body, attributes }: Report): void {
+    this.emit({
+      name,
+      severityNumber: severity === 'error' ? 17 : 9,
+      severityText: severity,
+      ...(body !== undefined && { body }),
+      ...(attributes && { attributes }),
+    });
+  }
+
+  /** Queues an event. Never throws, and does no I/O. */
+  emit(event: TelemetryEvent): void {
+    if (this.offBy !== undefined || isSending()) return;
+    if (this.#ending) return this.#counters.drop('closed', 1);
+    if (this.#delivery.isDisabled) return this.#counters.drop('refused', 1);
+    this.#enqueue(event);
+    if (this.#installHandlers) {
+      this.#uninstallHandlers = this.#installHandlers();
+      this.#installHandlers = undefined;
+    }
+    this.#schedule();
+  }
+
+  /**
+   * Resolves when every event emitted before was sent or dropped. While a pause holds nothing is sent: it resolves at
+   * once, and `waiting` says how many are kept.
+   */
+  async flush(): Promise<FlushReport> {
+    if (this.#ending) return this.#ending;
+    const before = this.stats();
+    await this.#run();
+    return this.#since(before);
+  }
+
+  /** One last attempt within `deadlineMs`; the rest goes to the spool. Later events are dropped. Idempotent. */
+  shutdown(deadlineMs = shutdownMs): Promise<FlushReport> {
+    this.#ending ??= this.#end(deadlineMs);
+    return this.#ending;
+  }
+
+  stats(): TelemetryStats {
+    return {
+      waiting: this.#queue.length + this.#delivery.unsettled,
+      sent: this.#counters.sent,
+      spooled: this.#counters.spooled,
+      dropped: this.#counters.dropped,
+    };
+  }
+
+  #enqueue(event: TelemetryEvent): void {
+    try {
+      const queued = this.#encoder.encode(event);
+      if (queued) this.#counters.drop('overflow', this.#queue.push(queued));
+      else this.#counters.drop('too_large', 1);
+    } catch {
+      this.#counters.drop('invalid', 1);
+    }
+  }
+
+  /** Sees to it that what waits is sent: at once where a batch is full, else in time. */
+  #schedule(): void {
+    if (this.#runs > 0 || this.#ending || this.stats().waiting === 0) return;
+    const { pauseMs } = this.#delivery;
+    if (pauseMs === 0 && this.#queue.length >= batchBounds.maxEvents) {
+      void this.#run();
+      return;
+    }
+    // A tenth of jitter: programs that started together must not come back together.
+    this.#timer ??= this.#clock.after(
+      pauseMs || this.#flushIntervalMs * (0.9 + 0.2 * this.#random.fraction()),
+      () => {
+        this.#timer = undefined;
+        if (this.#delivery.pauseMs === 0) void this.#run();
+        else this.#schedule();
+      },
+    );
+  }
+
+  /** Sends what waits now. What comes meanwhile is for the next run. */
+  #run(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.offBy !== undefined) return Promise.resolve();
+    this.#reportDrops();
+    const { maxEvents, maxBytes } = batchBounds;
+    const upTo = this.#queue.lastSeq;
+    const take = () => this.#queue.take(maxEvents, maxBytes, upTo).map(({ json }) => json);
+    this.#runs += 1;
+    this.#lastRun = this.#lastRun
+      .then(() => this.#delivery.run(take, this.#requests.signal))
+      .catch(this.#onError)
+      .then(() => {
+        this.#runs -= 1;
+        if (this.#delivery.isDisabled) this.#counters.drop('refused', this.#takeAll().length);
+        this.#schedule();
+      });
+    return this.#lastRun;
+  }
+
+  async #end(deadlineMs: number): Promise<FlushReport> {
+    const before = this.stats();
+    await this.#runWithin(deadlineMs);
+    this.#spill();
+    this.#installHandlers = undefined;
+    this.#uninstallHandlers?.();
+    return this.#since(before);
+  }
+
+  async #runWithin(ms: number): Promise<void> {
+    let timer: Timer | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = this.#clock.after(ms, resolve, { keepAlive: true });
+    }).then(() => this.#requests.abort());
+    await Promise.race([this.#run(), late]);
+    timer?.cancel();
+  }
+
+  #drainAtExit(): void {
+    if (this.stats().waiting === 0 || this.#delivery.pauseMs > 0 || this.#requests.signal.aborted) return;
+    void this.#runWithin(shutdownMs);
+  }
+
+  /**
+   * Writes what waits to the spool. Synchronous: the process may end right after. A batch on its way makes a segment of
+   * its own: if it arrived after all, the next run's request is the same one and is stored once.
+   */
+  #spill(): void {
+    for (const events of [this.#delivery.release(), this.#takeAll()]) {
+      if (events.length === 0) continue;
+      try {
+        if (!this.#spool) throw new Error('there is no spool directory');
+        this.#spool.append(events);
+        this.#counters.spooled += events.length;
+      } catch (error) {
+        this.#counters.drop('unsent', events.length);
+        this.#onError(error);
+      }
+    }
+  }
+
+  #takeAll(): string[] {
+    return this.#queue.take(Infinity, Infinity).map(({ json }) => json);
+  }
+
+  /** Losses are told to the service, too: one event a flush, about one reason. */
+  #reportDrops(): void {
+    if (this.#delivery.pauseMs > 0 || this.#delivery.isDisabled) return;
+    const lost = this.#counters.takeUnreported();
+    if (!lost) return;
+    const { reason, count } = lost;
+    this.#enqueue({
+      name: 'telemetry.dropped',
+      severityNumber: 13,
+      severityText: 'warn',
+      attributes: { reason, count },
+    });
+  }
+
+  #since(before: TelemetryStats): FlushReport {
+    const now = this.stats();
+    return {
+      sent: now.sent - before.sent,
+      spooled: now.spooled - before.spooled,
+      dropped: total(now.dropped) - total(before.dropped),
+      waiting: now.waiting,
+    };
+  }
+}
+
+function total(dropped: TelemetryStats['dropped']): number {
+  return Object.values(dropped).reduce((sum, count) => sum + count, 0);
+}
+
+/** A hook's own trouble must not reach whoever emits. */
+function guarded(hook: ((error: unknown) => void) | undefined): (error: unknown) => void {
+  return (error) => {
+    try {
+      hook?.(error);
+    } catch {
+      // Nothing is left to tell it to.
+    }
+  };
+}

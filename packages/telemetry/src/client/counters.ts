@@ -1,0 +1,70 @@
+/** Why an event was not sent. */
+export type DropReason =
+  /** The queue was full. */
+  | 'overflow'
+  /** Larger than an event may be, even cut down. */
+  | 'too_large'
+  /** One of its accessors threw. */
+  | 'invalid'
+  /** Emitted after the shutdown. */
+  | 'closed'
+  /** The service does not take it, or takes nothing from here. */
+  | 'refused'
+  /** It could neither be sent nor written to the disk. */
+  | 'unsent'
+  /** Its line in the spool was damaged. */
+  | 'damaged';
+
+/** What became of the events of this process. */
+export interface TelemetryStats {
+  /** In memory, those on their way included. */
+  readonly waiting: number;
+  readonly sent: number;
+  readonly spooled: number;
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+}
+
+/** What became of the events since a flush or shutdown was asked for. */
+export interface FlushReport {
+  readonly sent: number;
+  readonly spooled: number;
+  readonly dropped: number;
+  /** Kept for later: the service asked for a pause, or cannot be reached, or nobody is signed in. */
+  readonly waiting: number;
+}
+
+export class Counters {
+  sent = 0;
+  spooled = 0;
+  readonly #dropped = new Map<DropReason, number>();
+  readonly #unreported = new Map<DropReason, number>();
+  readonly #onDrop: ((reason: DropReason, count: number) => void) | undefined;
+
+  constructor(onDrop?: (reason: DropReason, count: number) => void) {
+    this.#onDrop = onDrop;
+  }
+
+  drop(reason: DropReason, count: number): void {
+    if (count === 0) return;
+    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + count);
+    this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + count);
+    try {
+      this.#onDrop?.(reason, count);
+    } catch {
+      // The hook's own trouble must not reach whoever emits.
+    }
+  }
+
+  /** Drops of one reason that no event has told of yet. */
+  takeUnreported(): { readonly reason: DropReason; readonly count: number } | undefined {
+    for (const [reason, count] of this.#unreported) {
+      this.#unreported.delete(reason);
+      return { reason, count };
+    }
+    return undefined;
+  }
+
+  get dropped(): Partial<Record<DropReason, number>> {
+    return Object.fromEntries(this.#dropped);
+  }
+}

@@ -1,0 +1,150 @@
+import { ManualClock, seededRandom } from '@sallyport/core/testing';
+import { LogRecord } from '@sallyport/core/contract';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { attributeOf, type SinkEvent } from '../../test/sink.ts';
+import { createEncoder, type TelemetryEvent } from './encode.ts';
+import { createEventIds } from './event-id.ts';
+import { createRedactor } from './redact.ts';
+
+const maxBytes = 64 * 1024;
+
+function makeEncoder(clock = new ManualClock(Date.UTC(2026, 10, 28))) {
+  return createEncoder({
+    clock,
+    nextId: createEventIds(clock, seededRandom()),
+    redactor: createRedactor({ home: '/home/jane' }),
+    own: { 'service.name': 'agent_desktop' },
+    maxBytes,
+  });
+}
+
+function encode(event: TelemetryEvent): SinkEvent & { droppedAttributesCount?: number } {
+  const queued = makeEncoder().encode(event);
+  expect(queued?.bytes).toBe(Buffer.byteLength(queued?.json ?? ''));
+  const record = JSON.parse(queued?.json ?? 'null') as SinkEvent;
+  expect(LogRecord.safeParse(record).error).toBeUndefined();
+  return record;
+}
+
+test('an event is an OTLP log record', () => {
+  const attributes = {
+    count: 3,
+    ratio: 0.5,
+    big: 2n ** 62n,
+    ok: true,
+    list: [1, 'a'],
+    map: { a: null },
+    none: undefined,
+  };
+  expect(encode({ name: 'session.started', body: 'text', attributes })).toEqual({
+    timeUnixNano: `${Date.UTC(2026, 10, 28)}000000`,
+    observedTimeUnixNano: `${Date.UTC(2026, 10, 28)}000000`,
+    severityNumber: 9,
+    severityText: 'info',
+    body: { stringValue: 'text' },
+    attributes: [
+      { key: 'event.name', value: { stringValue: 'session.started' } },
+      {
+        key: 'event.id',
+        value: {
+          stringValue: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/) as string,
+        },
+      },
+      { key: 'service.name', value: { stringValue: 'agent_desktop' } },
+      { key: 'count', value: { intValue: '3' } },
+      { key: 'ratio', value: { doubleValue: 0.5 } },
+      { key: 'big', value: { intValue: '4611686018427387904' } },
+      { key: 'ok', value: { boolValue: true } },
+      { key: 'list', value: { arrayValue: { values: [{ intValue: '1' }, { stringValue: 'a' }] } } },
+      { key: 'map', value: { kvlistValue: { values: [{ key: 'a', value: {} }] } } },
+    ],
+  });
+});
+
+test('the time has the nanoseconds of the monotonic clock', async () => {
+  const clock = new ManualClock(1_000_000_000_000);
+  await clock.advance(5.25);
+  const json = makeEncoder(clock).encode({ name: 'x' })?.json ?? '';
+  expect((JSON.parse(json) as SinkEvent).timeUnixNano).toBe('1000000000005250000');
+});
+
+test('an attribute cannot pose as what the batcher says itself', () => {
+  const event = encode({ name: 'x', attributes: { 'event.id': 'mine', 'service.name': 'other' } });
+  expect(event.attributes.map(({ key }) => key)).toEqual(['event.name', 'event.id', 'service.name']);
+  expect(attributeOf(event, 'service.name')).toBe('agent_desktop');
+});
+
+test('secrets are hidden at every depth, by name and by form', () => {
+  const error = new Error('failed');
+  error.stack = 'Error: failed\n    at f (/home/jane/app/x.ts:1)';
+  const attributes = {
+    password: 'hunter2',
+    deep: [{ inner: { session_key: 'hunter2' } }],
+    argv: ['--token', 'hunter2', '--verbose'],
+    error,
+    'key sk-hunter2': 1,
+  };
+  const text = JSON.stringify(encode({ name: 'x', body: 'Bearer hunter2', attributes }));
+  expect(text).not.toMatch(/hunter2|jane/);
+  expect(text).toContain('~/app/x.ts');
+  expect(text).toContain('--verbose');
+});
+
+test('cut texts say so, never cut a character, and the largest goes first', () => {
+  const event = encode({
+    name: 'x',
+    attributes: { long: '\u{1F600}'.repeat(20_000), other: 'b'.repeat(1000) },
+  });
+  const long = String(attributeOf(event, 'long'));
+  expect(long).toMatch(/^(?:\u{1F600})+\.\.\.\[truncated \d+ bytes\]$/u);
+  expect(attributeOf(event, 'other')).toHaveLength(1000);
+  expect(event.droppedAttributesCount).toBe(1);
+});
+
+test('what is too large without any text to cut goes as a whole', () => {
+  const list = Array.from({ length: 900 }, (_, index) => 'x'.repeat(100) + String(index));
+  const event = encode({ name: 'x', attributes: { list, kept: 1 } });
+  expect(event.attributes.map(({ key }) => key)).toContain('kept');
+  expect(event.attributes.map(({ key }) => key)).not.toContain('list');
+  expect(event.droppedAttributesCount).toBe(1);
+});
+
+test('lone surrogates become U+FFFD', () => {
+  expect(attributeOf(encode({ name: 'x', attributes: { a: 'b\ud800c' } }), 'a')).toBe('b\ufffdc');
+});
+
+test('cycles, depths and crowds end', () => {
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  cycle['both'] = [cycle, cycle];
+  let deep: unknown = 'bottom';
+  for (let depth = 0; depth < 100; depth += 1) deep = { deep };
+  const crowd = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`a${index}`, index]));
+  expect(JSON.stringify(encode({ name: 'x', attributes: { cycle, deep } }))).toMatch(
+    /\[circular\].*\[too deep\]/,
+  );
+  expect(encode({ name: 'x', attributes: crowd })).toMatchObject({ droppedAttributesCount: 2000 - 1000 });
+});
+
+test('whatever is given becomes a sound record within bounds, or nothing', () => {
+  const anything = fc.dictionary(fc.string(), fc.anything({ withBigInt: true, withDate: true, maxDepth: 4 }));
+  fc.assert(
+    fc.property(anything, fc.string({ unit: 'binary', maxLength: 50 }), (attributes, body) => {
+      const event = encode({ name: 'x', body, attributes });
+      expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(maxBytes);
+    }),
+  );
+});
+
+test('event ids sort in the order in which they were made, also when the clock goes back', () => {
+  const clock = new ManualClock();
+  const nextId = createEventIds(clock, seededRandom());
+  const made: string[] = [];
+  for (let index = 0; index < 10_000; index += 1) {
+    if (index === 5000) clock.jump(-60_000);
+    made.push(nextId());
+  }
+  expect([...made].sort()).toEqual(made);
+  expect(new Set(made).size).toBe(made.length);
+});

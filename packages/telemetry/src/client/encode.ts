@@ -1,0 +1,119 @@
+import type { Clock } from '@sallyport/core';
+import type { AnyValue } from '@sallyport/core/contract';
+import { cut, toAttributes, toText, type KeyValue } from './any-value.ts';
+import type { QueuedEvent } from './queue.ts';
+import type { Redactor } from './redact.ts';
+
+/** What may be emitted: an OTLP log record, with attributes as plain values. */
+export interface TelemetryEvent {
+  /** Becomes the attribute `event.name`. Dotted and stable: `session.started`. */
+  readonly name: string;
+  /** OTLP severity, 1 to 24: 9 is info (default), 17 is error. */
+  readonly severityNumber?: number;
+  readonly severityText?: string;
+  readonly body?: string;
+  /** Plain values, nested ones too, dates and errors; anything else becomes text. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
+}
+
+export interface Encoder {
+  /** The event as it is queued; `undefined`: even cut down it is too large. Throws what an accessor of the event throws. */
+  encode(event: TelemetryEvent): QueuedEvent | undefined;
+}
+
+interface Draft {
+  readonly body: AnyValue | undefined;
+  readonly attributes: KeyValue[];
+  readonly dropped: number;
+}
+
+/** Makes events into OTLP JSON: stamped, with the attributes `own` that all have, redacted, at most `maxBytes` each. */
+export function createEncoder(options: {
+  readonly clock: Clock;
+  readonly nextId: () => string;
+  readonly redactor: Redactor;
+  readonly own: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+}): Encoder {
+  const { clock, nextId, redactor, maxBytes } = options;
+  const own = Object.entries(options.own).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+
+  return {
+    encode({ name, severityNumber = 9, severityText, body, attributes = {} }) {
+      const time = unixNano(clock);
+      const severity = Number.isInteger(severityNumber) ? Math.min(24, Math.max(0, severityNumber)) : 0;
+      const head = {
+        timeUnixNano: time,
+        observedTimeUnixNano: time,
+        severityNumber: severity,
+        severityText: severityText?.toWellFormed() ?? (severity >= 17 ? 'error' : 'info'),
+      };
+      const identity = [
+        { key: 'event.name', value: { stringValue: toText(name, redactor) } },
+        { key: 'event.id', value: { stringValue: nextId() } },
+        ...own,
+      ];
+      const taken = new Set(identity.map(({ key }) => key));
+      const given = toAttributes(attributes, redactor);
+      let draft: Draft | undefined = {
+        body: body === undefined ? undefined : { stringValue: toText(body, redactor) },
+        attributes: given.attributes.filter(({ key }) => !taken.has(key)),
+        dropped: given.dropped,
+      };
+      // Each round cuts the largest part: a few suffice, or the event is made of very many small ones.
+      for (let round = 0; draft && round < 16; round += 1) {
+        const json = JSON.stringify({
+          ...head,
+          ...(draft.body && { body: draft.body }),
+          attributes: [...identity, ...draft.attributes],
+          ...(draft.dropped > 0 && { droppedAttributesCount: draft.dropped }),
+        });
+        const bytes = Buffer.byteLength(json);
+        if (bytes <= maxBytes) return { json, bytes, severity };
+        draft = cutLargest(draft, bytes - maxBytes);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Nanoseconds since the Unix epoch, in decimal: the wall clock's milliseconds, and within them the monotonic clock's. */
+function unixNano(clock: Clock): string {
+  const fraction = Math.trunc((clock.monotonic() % 1) * 1e6);
+  return `${String(Math.trunc(clock.now()))}${String(fraction).padStart(6, '0')}`;
+}
+
+/** Cuts the largest text, body or attribute, by `excess` bytes; a large value of another kind goes as a whole. */
+function cutLargest({ body, attributes, dropped }: Draft, excess: number): Draft | undefined {
+  let largest = -1; // the body
+  let size = sizeOf(body);
+  for (const [index, { value }] of attributes.entries()) {
+    if (sizeOf(value) > size) [largest, size] = [index, sizeOf(value)];
+  }
+  if (size === 0) return undefined;
+  if (largest === -1) return { body: cutText(body, excess), attributes, dropped };
+  const attribute = attributes[largest];
+  const value = attribute && cutText(attribute.value, excess);
+  return {
+    body,
+    attributes: value
+      ? attributes.with(largest, { key: attribute.key, value })
+      : attributes.toSpliced(largest, 1),
+    dropped: dropped + 1,
+  };
+}
+
+function sizeOf(value: AnyValue | undefined): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+const smallest = 256;
+
+function cutText(value: AnyValue | undefined, excess: number): AnyValue | undefined {
+  const text = value?.stringValue;
+  if (text === undefined || text.length <= smallest) return undefined;
+  // A character takes at least a byte, and the mark has its own; what escaping takes is seen in the next round.
+  const kept = cut(text, Math.max(smallest / 2, text.length - excess - 64));
+  const bytes = Buffer.byteLength(text) - Buffer.byteLength(kept);
+  return { stringValue: `${kept}...[truncated ${String(bytes)} bytes]` };
+}

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRedactor } from './redact.ts';
+
+const redactor = createRedactor({ home: '/home/jane', cwd: '/home/jane/work/app', tmp: '/tmp' });
+
+test.each([
+  ['--token sk-abc', '--token [redacted]'],
+  ['--password "two words" --verbose', '--password [redacted] --verbose'],
+  ['--api-key=hunter2', '--api-key=[redacted]'],
+  ['run with key sk-live_123-x', 'run with key [redacted]'],
+  ['Authorization: Bearer abc.def', 'Authorization: [redacted]'],
+  ['got Bearer abc.def, then', 'got Bearer [redacted], then'],
+  ['Cookie: a=1; b=2', 'Cookie: [redacted]'],
+  ['{"password":"two words","user":"x"}', '{"password":[redacted],"user":"x"}'],
+  [String.raw`{\"accessToken\":\"abc\"}`, String.raw`{\"accessToken\":\[redacted]}`],
+  ['https://u:p@host/x?token=t&page=2', 'https://[redacted]@host/x?token=[redacted]&page=2'],
+  ['jwt eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln end', 'jwt [redacted] end'],
+  ['AKIAIOSFODNN7EXAMPLE', '[redacted]'],
+  ['ghp_0123456789abcdefghijABCDEFGHIJ', '[redacted]'],
+  ['a\n-----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY-----\nb', 'a\n[redacted]\nb'],
+  ['cut -----BEGIN PRIVATE KEY-----\nMHc', 'cut [redacted]'],
+  ['open /home/jane/work/app/src/x.ts', 'open <cwd>/src/x.ts'],
+  ['open /home/jane/.config', 'open ~/.config'],
+  ['open /home/janet/x', 'open /home/<user>/x'],
+  ['at f (/Users/Jane Doe/app/x.ts:1)', 'at f (/Users/<user>/app/x.ts:1)'],
+  [String.raw`C:\Users\Jane Doe\app`, String.raw`C:\Users\<user>\app`],
+  [String.raw`"C:\\Users\\Jane Doe\\app"`, String.raw`"C:\\Users\\<user>\\app"`],
+  ['file:///C:/Users/jane/x', 'file:///C:/Users/<user>/x'],
+])('%j', (text, redacted) => {
+  expect(redactor.text(text)).toBe(redacted);
+});
+
+test.each([
+  'session.started',
+  'a task-based desk',
+  'took 12:30 - 12:45',
+  'GET /v1/sessions -> 200',
+  '1 + 1 = 2',
+])('%j is left as it is', (text) => {
+  expect(redactor.text(text)).toBe(text);
+});
+
+test.each([
+  ['Authorization', true],
+  ['apiKey', true],
+  ['session_key', true],
+  ['PASSWORD', true],
+  ['duration', false],
+])('a member called %s is a secret: %s', (name, isSecret) => {
+  expect(redactor.isSecret(name)).toBe(isSecret);
+});
+
+const secret = fc.stringMatching(/^[A-Za-z0-9]{12,40}$/);
+const around = fc.stringMatching(/^[a-z ,.\n]{0,20}$/);
+
+test('no secret survives, whatever stands around it', () => {
+  const forms: readonly ((value: string) => string)[] = [
+    (value) => `sk-${value}`,
+    (value) => `Bearer ${value}`,
+    (value) => `--client-secret ${value}`,
+    (value) => `token=${value}`,
+    (value) => `"api_key": "${value}"`,
+    (value) => `https://me:${value}@example.com/`,
+    (value) => `https://example.com/?access_token=${value}`,
+    (value) => `/home/${value}/x`,
+  ];
+  fc.assert(
+    fc.property(secret, around, around, fc.constantFrom(...forms), (value, before, after, form) => {
+      const text = redactor.text(`${before} ${form(value)} ${after}`);
+      expect(text).not.toContain(value);
+    }),
+  );
+});
+
+describe('time', () => {
+  const mebibyte = (unit: string) => unit.repeat(Math.ceil((1024 * 1024) / unit.length));
+
+  test('1 MiB of one letter takes less than 20 ms', () => {
+    const text = mebibyte('a');
+    expect(Math.min(...Array.from({ length: 5 }, () => timeOf(text)))).toBeLessThan(20);
+  });
+
+  // A quadratic expression takes minutes for these.
+  test.each([
+    'token',
+    '--',
+    '-a',
+    '- a',
+    '-----BEGIN A',
+    '-----BEGIN A-----',
+    'eyJ',
+    'sk-',
+    'bearer ',
+    '://',
+    '://a',
+    '/home/',
+    '"',
+    "token='",
+    'token="',
+    'password: ',
+    'AKIA',
+    'ghp_',
+    ' ',
+    '\\',
+    'authorization',
+    'cookie:',
+    '=',
+    '@',
+    '/Users/\\',
+  ])('is linear in repeats of %j', (unit) => {
+    expect(timeOf(mebibyte(unit))).toBeLessThan(3000);
+    expect(timeOf(`-${mebibyte(unit)}`)).toBeLessThan(3000);
+  });
+
+  function timeOf(text: string): number {
+    const start = performance.now();
+    redactor.text(text);
+    return performance.now() - start;
+  }
+});

@@ -1,0 +1,57 @@
+import type { TelemetryRecord } from './log-record.ts';
+
+/** A record with the place that it came from. */
+export interface StoredRecord extends TelemetryRecord {
+  readonly id: number;
+  readonly organizationId: string;
+  readonly accountId: string;
+  readonly serviceName: string;
+  /** Epoch milliseconds by the service's clock, however wrong the sender's is. */
+  readonly receivedAt: number;
+}
+
+export interface AppendRecords {
+  readonly organizationId: string;
+  readonly accountId: string;
+  readonly serviceName: string;
+  readonly receivedAt: number;
+  readonly records: readonly TelemetryRecord[];
+  /** The account's same key after `since` stores nothing again; with another fingerprint it is refused. */
+  readonly idempotency:
+    { readonly key: string; readonly fingerprint: string; readonly since: number } | undefined;
+}
+
+export interface RecordQuery {
+  readonly organizationId: string;
+  /** Epoch milliseconds, inclusive. */
+  readonly fromReceivedAt?: number;
+  /** Epoch milliseconds, exclusive. */
+  readonly toReceivedAt?: number;
+  readonly serviceName?: string;
+  readonly eventName?: string;
+  /** At least so severe. */
+  readonly minSeverity?: number;
+  /** Goes on after this record. */
+  readonly after?: { readonly receivedAt: number; readonly id: number };
+  readonly limit: number;
+}
+
+/** The atomic acts of telemetry: one transaction each, durable before they answer. */
+export interface TelemetryActs {
+  /** Appends all records or, where the key was seen, none. Throws `invalid_request` where the key was for others. */
+  appendRecords(argument: AppendRecords): Promise<{ readonly isReplay: boolean }>;
+}
+
+/** Bounded reads; each sees every act that was answered before. */
+export interface TelemetryReads {
+  /** In the order of `receivedAt`, then `id`. */
+  queryRecords(argument: RecordQuery): Promise<readonly StoredRecord[]>;
+}
+
+export type TelemetryStore = TelemetryActs & TelemetryReads;
+
+/** What telemetry asks about an organization; the answer belongs to another area. */
+export interface Organizations {
+  /** Whether nothing that comes from it may be kept. */
+  isZeroDataRetention(organizationId: string): Promise<boolean>;
+}

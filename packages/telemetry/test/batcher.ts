@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { undiciTransport } from '@sallyport/core/client';
+import { ManualClock, seededRandom } from '@sallyport/core/testing';
+import { onTestFinished } from 'vitest';
+import { TelemetryBatcher } from '../src/client/batcher.ts';
+import type { TelemetryBatcherOptions } from '../src/client/options.ts';
+
+/** A directory that goes with the test; `spool` in it does not exist yet. */
+export function scratch(): { readonly directory: string; readonly spoolDir: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'sallyport-telemetry-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return { directory, spoolDir: join(directory, 'state', 'spool') };
+}
+
+/** A batcher on a manual clock with a token, which leaves the test's process alone. */
+export function makeBatcher(options: Partial<TelemetryBatcherOptions> & { readonly baseUrl: string }) {
+  const clock = new ManualClock();
+  const transport = undiciTransport();
+  onTestFinished(() => transport.close());
+  const batcher = new TelemetryBatcher({
+    transport,
+    clock,
+    random: seededRandom(),
+    tokens: { token: () => Promise.resolve('token') },
+    serviceName: 'agent_desktop',
+    serviceVersion: '1.2.3',
+    env: {},
+    installExitHandlers: false,
+    ...options,
+  });
+  return { batcher, clock };
+}

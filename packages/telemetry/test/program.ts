@@ -1,0 +1,28 @@
+// A program with a batcher, ended in the way that its argument names: what happens then is seen from outside.
+import { undiciTransport } from '@sallyport/core/client';
+import { TelemetryBatcher } from '../src/index.ts';
+
+const [, , ending = 'end', count = '1'] = process.argv;
+const { BASE_URL = '', SPOOL_DIR = '', TOKEN } = process.env;
+
+const telemetry = new TelemetryBatcher({
+  baseUrl: BASE_URL,
+  transport: undiciTransport(),
+  ...(TOKEN !== undefined && { tokens: { token: () => Promise.resolve(TOKEN) } }),
+  serviceName: 'agent_cli',
+  serviceVersion: '0.0.0',
+  spoolDir: SPOOL_DIR,
+  installSignalHandlers: ending === 'signal',
+});
+for (let index = 0; index < Number(count); index += 1) telemetry.emit({ name: `${ending}.${index}` });
+
+const start = performance.now();
+process.on('exit', () => console.log(JSON.stringify({ endedAfterMs: performance.now() - start })));
+
+if (ending === 'exit') process.exit(7);
+else if (ending === 'throw') throw new Error('on purpose');
+else if (ending === 'shutdown') await telemetry.shutdown();
+else if (ending === 'signal') {
+  setInterval(() => undefined, 60_000);
+  console.log('ready');
+} else process.exitCode = 3;
