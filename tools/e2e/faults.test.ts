@@ -72,7 +72,7 @@ describe('wrong input is one clear sentence', () => {
   }
 
   test('no login', async () => {
-    expect(await refused(['whoami'], 3)).toMatch(/not logged in.*\n.*sallyport login/i);
+    expect(await refused(['whoami'], 3)).toMatch(/no login on this machine.*\n.*sallyport login/);
     expect(await refused(['session', 'list'], 3)).toMatch(/sallyport login/);
   });
 

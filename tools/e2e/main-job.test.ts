@@ -59,6 +59,9 @@ test("the README's transcript is what happens", async () => {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+  // Ctrl-C reaches npx and the bridge alike.
+  expect(await running.stop('SIGINT'), running.screen).toBe(0);
+
   expect(prompt).toMatchObject({ seq: 1, type: 'session.message', data: { text: 'look' } });
 }, 90_000);
 

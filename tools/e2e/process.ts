@@ -15,8 +15,10 @@ export class Program {
     args: readonly string[],
     options: { cwd: string; env: NodeJS.ProcessEnv; input?: string },
   ) {
-    this.child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
-    this.child.stdin?.end(options.input ?? '');
+    // A group of its own, as a shell makes one for a job: `npx` and what it starts get a signal together.
+    this.child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    // A program that ends without reading its input is no failure of the test.
+    this.child.stdin?.on('error', () => undefined).end(options.input ?? '');
     for (const stream of ['stdout', 'stderr'] as const) {
       this.child[stream]?.setEncoding('utf8').on('data', (text: string) => {
         this[stream] += text;
@@ -54,8 +56,18 @@ export class Program {
     return this.child.exitCode ?? this.child.signalCode;
   }
 
+  /** Sends the signal to the whole job, as a terminal does, and waits for its end. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string | null> {
-    if (!this.ended) this.child.kill(signal);
+    this.signal(signal);
     return this.end();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    const { pid } = this.child;
+    try {
+      if (pid !== undefined) process.kill(-pid, signal);
+    } catch {
+      // ESRCH: nobody of the job is left
+    }
   }
 }

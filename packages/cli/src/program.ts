@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { createContext, type Context } from './context.ts';
 import { readSettings, defaultBaseUrl } from './config/settings.ts';
 import { exitCodes } from './io/exit.ts';
@@ -37,11 +37,7 @@ function createProgram(setExitCode: (code: number) => void): Command {
     .description('Log in, turn this machine into a bridge environment, run sessions on it.')
     .version(version, '-V, --version')
     .option('--json', 'one JSON document on stdout, or a JSON line per event')
-    .addOption(
-      new Option('--base-url <url>', 'the gateway')
-        .env('SALLYPORT_BASE_URL')
-        .default(undefined, defaultBaseUrl),
-    )
+    .option('--base-url <url>', `the gateway, over SALLYPORT_BASE_URL (default: ${defaultBaseUrl})`)
     .exitOverride()
     .showHelpAfterError('See `sallyport --help`.')
     .addHelpText(

@@ -1,4 +1,5 @@
 import type { SessionStatus } from '@sallyport/core/contract';
+import { streamFrameTypes } from './frames.ts';
 
 /** The event types that both halves know, with the shape of their `data`. An unknown type is stored and passed on. */
 export interface EventData {
@@ -34,3 +35,13 @@ export const finalStatuses: readonly SessionStatus[] = ['done', 'failed', 'stopp
 
 /** From `control.stop` to SIGKILL of the tree. */
 export const stopDeadlineMs = 10_000;
+
+/** Only the service says how a session stands: followers trust these. */
+const serviceEventTypes = ['session.created', 'session.updated'] as const;
+
+const reservedTypes: ReadonlySet<string> = new Set([...serviceEventTypes, ...streamFrameTypes]);
+
+/** Whether neither worker nor client may send an event of this type. */
+export function isReservedEventType(type: string): boolean {
+  return reservedTypes.has(type);
+}

@@ -35,7 +35,7 @@ test.each([
 ])('%s', (_, error, exitCode, code) => {
   const failure = toFailure(error);
   expect(failure).toMatchObject({ exitCode, code });
-  expect(failure.message).toMatch(/^[A-Z].*/);
+  expect(failure.message).not.toBe('');
 });
 
 describe('reportFailure', () => {

@@ -120,7 +120,8 @@ function fromService(error: ServiceError): Failure {
 }
 
 function sentence(text: string): string {
-  const start = text.charAt(0).toUpperCase() + text.slice(1);
+  // An address at the start stays as it is.
+  const start = /^\w+:\/\//.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(start) ? start : `${start}.`;
 }
 

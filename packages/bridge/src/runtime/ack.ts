@@ -1,0 +1,65 @@
+import { ServiceError, sleep } from '@sallyport/core';
+import type { CallOptions } from '@sallyport/core/client';
+import type { Context } from './context.ts';
+import { Backoff } from './backoff.ts';
+import { judgeFailure } from './failure.ts';
+
+/** Who has a work item, after we acknowledged it. `gone`: it was stopped, has ended, or never was. */
+export type Holder = 'ours' | 'theirs' | 'gone';
+
+/** An unacknowledged item is delivered again, so there is no use in trying for longer. */
+const ackPatienceMs = 30_000;
+const ackTimeoutMs = 10_000;
+
+const finalStates: readonly unknown[] = ['stopped', 'done', 'failed', 'dead'];
+
+/** Acknowledges once. `isRepeated`: an earlier try of ours may have arrived although its answer did not. */
+export async function acknowledge(
+  { client }: Context,
+  environmentId: string,
+  workId: string,
+  { isRepeated = false, ...call }: CallOptions & { readonly isRepeated?: boolean } = {},
+): Promise<Holder> {
+  try {
+    await client.bridge.ack({ params: { env_id: environmentId, work_id: workId }, body: {}, ...call });
+    return 'ours';
+  } catch (error) {
+    const verdict = judgeFailure(error);
+    if (verdict.kind === 'missing') return 'gone';
+    if (verdict.kind !== 'conflict') throw error;
+    if (verdict.code === 'work_stopped' || finalStates.includes(verdict.details['state'])) return 'gone';
+    const { yours = isRepeated } = verdict.details;
+    return yours === true ? 'ours' : 'theirs';
+  }
+}
+
+/**
+ * Acknowledges a delivery, through an outage: for as long as no answer comes, because a lost answer may have been "ours",
+ * but for 30 s at most where the service answers that it cannot. Anything else is thrown: the item is not to be run.
+ */
+export async function acknowledgeDelivery(
+  context: Context,
+  environmentId: string,
+  workId: string,
+  signal: AbortSignal,
+): Promise<Holder> {
+  const backoff = new Backoff(context);
+  const until = context.clock.monotonic() + ackPatienceMs;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const isRepeated = attempt > 0;
+      return await acknowledge(context, environmentId, workId, {
+        isRepeated,
+        signal,
+        timeoutMs: ackTimeoutMs,
+      });
+    } catch (error) {
+      const verdict = judgeFailure(error);
+      if (verdict.kind !== 'retry' || signal.aborted) throw error;
+      const waitMs = backoff.next(verdict.retryAfterMs);
+      const isAnswered = error instanceof ServiceError;
+      if (isAnswered && context.clock.monotonic() + waitMs > until) throw error;
+      await sleep(context.clock, waitMs, signal);
+    }
+  }
+}

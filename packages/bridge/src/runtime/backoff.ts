@@ -1,0 +1,41 @@
+import { fullJitter, type Clock, type Random } from '@sallyport/core';
+
+const healthyAfterMs = 60_000;
+const maxRetryAfterMs = 5 * 60_000;
+
+/** How long one link waits between its attempts. There is no last attempt. */
+export class Backoff {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #attempt = 0;
+  #wellSince: number | undefined;
+
+  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  succeeded(): void {
+    this.#wellSince ??= this.#clock.monotonic();
+  }
+
+  /** The pause after a failure. What the service asked for wins, up to 5 minutes and spread by a fifth. */
+  next(retryAfterMs?: number): number {
+    const wasHealthy =
+      this.#wellSince !== undefined && this.#clock.monotonic() - this.#wellSince >= healthyAfterMs;
+    this.#wellSince = undefined;
+    // Only a link that held for a while starts over: one that is accepted and dropped at once must slow down.
+    if (wasHealthy) this.#attempt = 0;
+    const jittered = wasHealthy
+      ? this.#random.fraction() * 5_000 // all clients lost the link at the same moment
+      : fullJitter(this.#random, this.#attempt);
+    this.#attempt += wasHealthy ? 0 : 1;
+    if (retryAfterMs === undefined) return jittered;
+    return Math.min(retryAfterMs, maxRetryAfterMs) * (1 + 0.2 * this.#random.fraction());
+  }
+
+  reset(): void {
+    this.#attempt = 0;
+    this.#wellSince = undefined;
+  }
+}

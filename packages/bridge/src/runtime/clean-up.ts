@@ -1,0 +1,41 @@
+import type { Context } from './context.ts';
+import { judgeFailure } from './failure.ts';
+import { isAlive } from './process-identity.ts';
+import { signalGroup, sweep } from './process-tree.ts';
+import type { BridgeState, SessionRecord } from './state.ts';
+
+/**
+ * Ends the processes that an earlier bridge on these files left behind: it was killed, lifeline and all. Goes by the
+ * process's identity and by what it carries in its environment, never by a pid or a parent alone.
+ */
+export async function killLeftovers(state: BridgeState): Promise<readonly SessionRecord[]> {
+  const records = state.sessions;
+  for (const { process, session_id: sessionId, work_id: workId } of records) {
+    if (process && isAlive(process)) signalGroup(process.pid, 'SIGKILL');
+    await sweep({ sessionId, workId });
+  }
+  return records;
+}
+
+/** Tells the service that their work is over. What it cannot be told now is kept for the next start. */
+export async function stopLeftovers(
+  { client, log }: Context,
+  state: BridgeState,
+  records: readonly SessionRecord[],
+): Promise<void> {
+  for (const { environment_id: environmentId, work_id: workId, session_id: sessionId } of records) {
+    try {
+      await client.bridge.stop({
+        params: { env_id: environmentId, work_id: workId },
+        body: { force: true },
+        timeoutMs: 5_000,
+      });
+    } catch (error) {
+      if (judgeFailure(error).kind !== 'missing') {
+        log.warn({ err: error, workId }, 'work of an earlier bridge could not be stopped yet');
+        continue;
+      }
+    }
+    state.removeSession(sessionId);
+  }
+}

@@ -1,0 +1,17 @@
+import type { Clock, Ids, Log, Random } from '@sallyport/core';
+import type { Client, ClientOptions } from '@sallyport/core/client';
+import type { RuntimeEvent } from './events.ts';
+
+/** What all parts of one runtime share. */
+export interface Context {
+  readonly client: Client;
+  readonly clientOptions: ClientOptions;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly emit: (event: RuntimeEvent) => void;
+  /** Sent as `vendor-worker-id`: tells this installation's bridge from others of the account. */
+  readonly workerId: string;
+  readonly deriveIngressToken: (workerJwt: string) => string;
+}

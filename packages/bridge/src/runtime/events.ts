@@ -1,0 +1,51 @@
+import type { EventData } from '../protocol/events.ts';
+
+/** Why a session is over here; `superseded`: another worker has it. */
+export type EndReason = 'exited' | 'stopped' | 'superseded' | 'session_ended';
+
+/** What a running bridge tells its embedder. Waits are in milliseconds. */
+export type RuntimeEvent =
+  /** `resumed`: the service knew this environment already. */
+  | { readonly type: 'registered'; readonly environmentId: string; readonly resumed: boolean }
+  /** The link to the service works: at the start, and again after `offline`, `login_required` or `refused`. */
+  | { readonly type: 'polling'; readonly environmentId: string }
+  /** Another bridge holds the environment. */
+  | { readonly type: 'occupied'; readonly environmentId: string | undefined; readonly retryInMs: number }
+  | { readonly type: 'offline'; readonly error: Error; readonly retryInMs: number }
+  | { readonly type: 'login_required'; readonly error: Error; readonly retryInMs: number }
+  | { readonly type: 'refused'; readonly error: Error; readonly retryInMs: number }
+  /** Work that was offered and is not run; told once for each item. */
+  | { readonly type: 'work.skipped'; readonly workId: string; readonly reason: string }
+  | {
+      readonly type: 'session.started';
+      readonly sessionId: string;
+      readonly workId: string;
+      readonly pid: number | undefined;
+    }
+  | ({ readonly type: 'session.output'; readonly sessionId: string } & EventData['session.output'])
+  /** An event that the process itself reported. */
+  | {
+      readonly type: 'session.event';
+      readonly sessionId: string;
+      readonly name: string;
+      readonly data: Readonly<Record<string, unknown>>;
+    }
+  /** The session's stream to the service is lost; its process goes on. */
+  | {
+      readonly type: 'session.disconnected';
+      readonly sessionId: string;
+      readonly error: Error;
+      readonly retryInMs: number;
+    }
+  | { readonly type: 'session.connected'; readonly sessionId: string }
+  | {
+      readonly type: 'session.ended';
+      readonly sessionId: string;
+      readonly workId: string;
+      readonly reason: EndReason;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+    }
+  | { readonly type: 'stopping' }
+  | { readonly type: 'removed'; readonly environmentId: string }
+  | { readonly type: 'environment_deleted'; readonly environmentId: string };

@@ -1,0 +1,38 @@
+import { ServiceError } from '@sallyport/core';
+
+/** What a failed call means for a client that lives on. */
+export type Verdict =
+  /** The network, an overload, a proxy's page: back off and try again. */
+  | { readonly kind: 'retry'; readonly retryAfterMs: number | undefined }
+  /** The login is no longer good; a person has to act. */
+  | { readonly kind: 'login_required' }
+  /** This account may not. */
+  | { readonly kind: 'refused' }
+  /** There is no such thing (any more). */
+  | { readonly kind: 'missing'; readonly code: string }
+  | {
+      readonly kind: 'conflict';
+      readonly code: string;
+      readonly details: ServiceError['details'];
+      readonly retryAfterMs: number | undefined;
+    };
+
+/** Pauses for what time alone does not cure. */
+export const pauseMs = { login_required: 5 * 60_000, refused: 60_000 } as const;
+
+/** Codes that mean "log in again" although their status does not: the token source's own refusals. */
+const loginCodes: readonly string[] = ['invalid_grant', 'login_required'];
+
+export function judgeFailure(error: unknown): Verdict {
+  if (!(error instanceof ServiceError)) return { kind: 'retry', retryAfterMs: undefined };
+  const { status, code, details, retryAfterMs } = error;
+  if (status === 401 || loginCodes.includes(code)) return { kind: 'login_required' };
+  if (status === 403) return { kind: 'refused' };
+  if (status === 404) return { kind: 'missing', code };
+  if (status === 409) return { kind: 'conflict', code, details, retryAfterMs };
+  return { kind: 'retry', retryAfterMs };
+}
+
+export function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,273 @@
+import type { SessionEvent } from '@sallyport/core/contract';
+import { closeCodes, type ServiceFrame } from '../protocol/frames.ts';
+import { acknowledge } from './ack.ts';
+import { Backoff } from './backoff.ts';
+import type { Context } from './context.ts';
+import type { EndReason } from './events.ts';
+import { judgeFailure, pauseMs, toError } from './failure.ts';
+import { obtainCredentials, registerWorker, type Credentials } from './handshake.ts';
+import type { Outbox } from './outbox.ts';
+import { Pause } from './pause.ts';
+import { WorkerStream, type StreamEnd } from './stream.ts';
+
+/** Superseded again so soon: two bridges have the same identity, and one has to give in. */
+const rivalryMs = 60_000;
+/** Credentials that expired sooner than this were never any good. */
+const soundCredentialsMs = 10_000;
+
+export interface LinkOptions {
+  readonly context: Context;
+  readonly outbox: Outbox;
+  readonly environmentId: string;
+  readonly sessionId: string;
+  readonly workId: string;
+  readonly onEvent: (event: SessionEvent) => void;
+  readonly onCaughtUp: () => void;
+  /** Whether the session may still be ours is in doubt: nothing more of the process may go out meanwhile. */
+  readonly onDoubt: (isInDoubt: boolean) => void;
+}
+
+/** Where the link goes on. */
+type Next =
+  | { readonly step: 'connect' | 'handshake' | 'doubt'; readonly error?: Error; readonly waitMs?: number }
+  | { readonly step: 'gone'; readonly reason: EndReason };
+
+/** Keeps one session connected to the service, from the handshake to the session's end, through whatever happens. */
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #backoff: Backoff;
+  readonly #pause: Pause;
+  #credentials: Credentials | undefined;
+  #stream: WorkerStream | undefined;
+  #next: Next = { step: 'handshake' };
+  #lastSeq = 0;
+  /** Where others want it to go on, whatever it is doing. */
+  #order: Next | undefined;
+  #supersededAt: number | undefined;
+  #credentialsAt = 0;
+  #drainMs: number | undefined;
+  readonly #abort = new AbortController();
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.context);
+    this.#pause = new Pause(options.context.clock);
+  }
+
+  /** The present proof of being the session's worker. */
+  get workerJwt(): string | undefined {
+    return this.#credentials?.workerJwt;
+  }
+
+  /**
+   * Runs until the session is gone for this worker, or `close`. `onReady` is called once, when the first two steps of the
+   * handshake succeeded; the stream opens beside it.
+   */
+  async run(onReady: () => void): Promise<EndReason | undefined> {
+    let isReady = false;
+    while (!this.#abort.signal.aborted) {
+      if (this.#next.step === 'gone') return this.#next.reason;
+      if (this.#next.step === 'connect' && !isReady) {
+        isReady = true;
+        onReady();
+      }
+      const planned = await this.#take(this.#next.step);
+      this.#order ??= planned; // an order wins, and may come while we rest
+      for (let next = this.#takeOrder(); next; next = this.#takeOrder()) {
+        this.#next = next;
+        await this.#rest(next);
+      }
+    }
+    return undefined;
+  }
+
+  /** Ends the link; what was sent is still delivered. */
+  close(): void {
+    this.#abort.abort();
+    this.#stream?.close();
+    this.#pause.cut();
+  }
+
+  /** Ends the link at once. */
+  drop(): void {
+    this.#abort.abort();
+    this.#stream?.drop();
+    this.#pause.cut();
+  }
+
+  /** The work was granted to us again: a new attempt, with credentials of its own. */
+  renew(): void {
+    this.#goOn({ step: 'handshake' });
+  }
+
+  /** The machine slept. `isLong`: for longer than the lease, so another worker may have the session now. */
+  wake(isLong: boolean): void {
+    this.#backoff.reset();
+    const waitMs = this.#options.context.random.fraction() * 2_000;
+    if (isLong) this.#options.onDoubt(true);
+    this.#goOn({ step: isLong ? 'doubt' : 'connect', waitMs });
+  }
+
+  #goOn(next: Next): void {
+    // Before the first handshake is through there is nothing to connect.
+    if (this.#credentials) this.#order = next;
+    this.#stream?.drop();
+    this.#pause.cut();
+  }
+
+  #takeOrder(): Next | undefined {
+    const order = this.#order;
+    this.#order = undefined;
+    return order;
+  }
+
+  async #rest(next: Next): Promise<void> {
+    const { context, sessionId } = this.#options;
+    if (next.step === 'gone' || this.#abort.signal.aborted) return;
+    const { error, waitMs = 0 } = next;
+    if (error) context.emit({ type: 'session.disconnected', sessionId, error, retryInMs: waitMs });
+    if (waitMs > 0) await this.#pause.for(waitMs);
+  }
+
+  async #take(step: Exclude<Next['step'], 'gone'>): Promise<Next> {
+    try {
+      if (step === 'doubt') return await this.#settleDoubt();
+      if (step === 'handshake' || !this.#credentials) return await this.#shakeHands();
+      return this.#judgeEnd(await this.#connect(this.#credentials));
+    } catch (error) {
+      return this.#judge(error, step);
+    }
+  }
+
+  async #shakeHands(): Promise<Next> {
+    const { context, sessionId } = this.#options;
+    const call = { signal: this.#abort.signal };
+    const credentials = await obtainCredentials(context, sessionId, this.#credentials, call);
+    await registerWorker(context, sessionId, credentials, call);
+    this.#credentials = credentials;
+    this.#credentialsAt = context.clock.monotonic();
+    return { step: 'connect' };
+  }
+
+  async #connect(credentials: Credentials): Promise<StreamEnd> {
+    const { context, outbox, sessionId } = this.#options;
+    this.#drainMs = undefined;
+    const stream = new WorkerStream({
+      clientOptions: context.clientOptions,
+      clock: context.clock,
+      credentials,
+      sessionId,
+      fromSeq: this.#lastSeq,
+      onFrame: (frame) => this.#read(frame, stream),
+      onOpen: () => {
+        this.#backoff.succeeded();
+        context.emit({ type: 'session.connected', sessionId });
+        outbox.attach((frame) => stream.send(frame));
+        this.#options.onDoubt(false);
+      },
+    });
+    this.#stream = stream;
+    try {
+      return await stream.ended;
+    } finally {
+      outbox.detach();
+      this.#stream = undefined;
+    }
+  }
+
+  #read(frame: ServiceFrame, stream: WorkerStream): void {
+    const { context, outbox } = this.#options;
+    if ('session_id' in frame) return this.#readEvent(frame, stream);
+    switch (frame.type) {
+      case 'ack':
+        outbox.acknowledge(frame.id);
+        break;
+      case 'caught_up':
+        this.#options.onCaughtUp();
+        break;
+      case 'resync_required':
+        this.#lastSeq = frame.oldest_seq - 1;
+        break;
+      case 'token_expiring':
+        void this.#renewInBand(stream);
+        break;
+      case 'draining':
+        this.#drainMs = frame.reconnect_in_ms;
+        break;
+      case 'error':
+        context.log.warn({ error: frame.error }, frame.error_description);
+        break;
+    }
+  }
+
+  #readEvent(event: SessionEvent, stream: WorkerStream): void {
+    if (!Number.isSafeInteger(event.seq) || event.seq <= this.#lastSeq) return;
+    this.#lastSeq = event.seq;
+    this.#options.onEvent(event);
+    stream.send(JSON.stringify({ type: 'ack', seq: event.seq }));
+  }
+
+  /** A failure is no loss: the socket is closed at the token's expiry, and the link shakes hands again. */
+  async #renewInBand(stream: WorkerStream): Promise<void> {
+    const { context, sessionId } = this.#options;
+    try {
+      this.#credentials = await obtainCredentials(context, sessionId, this.#credentials);
+      stream.send(JSON.stringify({ type: 'auth', token: this.#credentials.ingressToken }));
+    } catch (error) {
+      context.log.warn({ err: error, sessionId }, 'the worker token could not be renewed yet');
+    }
+  }
+
+  /** Who was superseded or shut out asks whether the work is still its own before it takes over again. */
+  async #settleDoubt(): Promise<Next> {
+    const { context, environmentId, workId } = this.#options;
+    const holder = await acknowledge(context, environmentId, workId, { signal: this.#abort.signal });
+    if (holder === 'theirs') return { step: 'gone', reason: 'superseded' };
+    if (holder === 'gone') return { step: 'gone', reason: 'session_ended' };
+    return { step: 'handshake' };
+  }
+
+  #judgeEnd({ code, reason }: StreamEnd): Next {
+    const error = new Error(`the stream was closed (${code}${reason && ` ${reason}`})`);
+    if (code === closeCodes.gone) return { step: 'gone', reason: 'session_ended' };
+    if (code === closeCodes.staleEpoch || code === closeCodes.revoked) return this.#doubt(error);
+    if (code === closeCodes.tokenExpired) return this.#replaceCredentials(error);
+    if (code === closeCodes.serviceRestart && this.#drainMs !== undefined)
+      return { step: 'connect', error, waitMs: this.#drainMs };
+    return { step: 'connect', error, waitMs: this.#backoff.next() };
+  }
+
+  #judge(error: unknown, step: Exclude<Next['step'], 'gone'>): Next {
+    const verdict = judgeFailure(error);
+    switch (verdict.kind) {
+      case 'missing':
+        return { step: 'gone', reason: 'session_ended' };
+      case 'conflict':
+        if (verdict.code === 'session_ended') return { step: 'gone', reason: 'session_ended' };
+        if (verdict.code === 'stale_epoch') return this.#doubt(toError(error));
+        return { step, error: toError(error), waitMs: this.#backoff.next(verdict.retryAfterMs) };
+      case 'login_required':
+        // The stream's credential is the worker's JWT, which the login can renew.
+        if (step === 'connect') return this.#replaceCredentials(toError(error));
+        return { step, error: toError(error), waitMs: pauseMs.login_required };
+      case 'refused':
+        return { step, error: toError(error), waitMs: pauseMs.refused };
+      case 'retry':
+        return { step, error: toError(error), waitMs: this.#backoff.next(verdict.retryAfterMs) };
+    }
+  }
+
+  #replaceCredentials(error: Error): Next {
+    const wereSound = this.#options.context.clock.monotonic() - this.#credentialsAt >= soundCredentialsMs;
+    return { step: 'handshake', error, waitMs: wereSound ? 0 : this.#backoff.next() };
+  }
+
+  #doubt(error: Error): Next {
+    const now = this.#options.context.clock.monotonic();
+    const isRivalry = this.#supersededAt !== undefined && now - this.#supersededAt < rivalryMs;
+    if (isRivalry) return { step: 'gone', reason: 'superseded' };
+    this.#supersededAt = now;
+    this.#options.onDoubt(true);
+    return { step: 'doubt', error };
+  }
+}

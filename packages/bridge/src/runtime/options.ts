@@ -1,0 +1,51 @@
+import type { Ids, Log, Random, Reporter, TokenSource } from '@sallyport/core';
+import type { ClientOptions } from '@sallyport/core/client';
+import type { RuntimeEvent } from './events.ts';
+import type { Executor } from './executor.ts';
+
+/** What a bridge needs; the client's options say where the service is and how it is reached. */
+export interface BridgeRuntimeOptions extends ClientOptions {
+  readonly tokens: TokenSource;
+  /** The trusted device token of this machine; `forceRefresh` asks for a new one after the service refused it. */
+  readonly deviceToken: TokenSource;
+  /** Sent as `x-environment-runner-version`. */
+  readonly runnerVersion: string;
+  /** Absolute; the environment's directory, in which sessions run. */
+  readonly directory: string;
+  /** The friendly machine name. Default: the host's name. */
+  readonly name?: string;
+  /** Added to the environment's metadata (`platform`, `arch` are set). */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What runs a session: a command of the shell, or an executor of the caller's own. */
+  readonly run: string | Executor;
+  /** Sessions at the same time. Default 4. */
+  readonly maxSessions?: number;
+  /** Absolute; where this machine's bridges remember their environment and their processes (mode 0700). */
+  readonly stateDir: string;
+  /** End after one session. */
+  readonly once?: boolean;
+  /** Remove the environment's registration at the end. */
+  readonly remove?: boolean;
+  /** Keep a session's standard input open after its initial events. */
+  readonly interactive?: boolean;
+  /** Variables that a session's process gets although they look secret. */
+  readonly envPass?: readonly string[];
+  /** What session processes inherit from. Default: `process.env`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** How the ingress token comes from step 1. Default: it is the `worker_jwt` itself. */
+  readonly deriveIngressToken?: (workerJwt: string) => string;
+  readonly random?: Random;
+  readonly ids?: Ids;
+  readonly log?: Log;
+  readonly reporter?: Reporter;
+  /** Told what happens, as it happens. Must not throw. */
+  readonly on?: (event: RuntimeEvent) => void;
+}
+
+/** How a run ended. */
+export interface RunResult {
+  /** `environment_deleted`: the service has no such environment any more. */
+  readonly reason: 'stopped' | 'once' | 'environment_deleted';
+  /** Whether `kill` cut it short. */
+  readonly killed: boolean;
+}

@@ -1,0 +1,45 @@
+import type { Clock, Timer } from '@sallyport/core';
+
+/** A timer stands still while the machine sleeps, so a long pause looks at the wall clock in between. */
+const longestTimerMs = 60_000;
+
+/** A wait that others can cut short. */
+export class Pause {
+  readonly #clock: Clock;
+  #cut: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves after `ms`, or as soon as `cut` is called. */
+  for(ms: number): Promise<void> {
+    const until = this.#clock.now() + ms;
+    return new Promise((resolve) => {
+      let timer: Timer;
+      const end = () => {
+        timer.cancel();
+        this.#cut = undefined;
+        resolve();
+      };
+      const arm = (left: number) => {
+        timer = this.#clock.after(
+          Math.min(left, longestTimerMs),
+          () => {
+            // The lesser of the two: the wall clock may also have been set back.
+            const rest = Math.min(left - longestTimerMs, until - this.#clock.now());
+            if (rest > 0) arm(rest);
+            else end();
+          },
+          { keepAlive: true },
+        );
+      };
+      arm(ms);
+      this.#cut = end;
+    });
+  }
+
+  cut(): void {
+    this.#cut?.();
+  }
+}

@@ -1,0 +1,213 @@
+import { TransportError } from '@sallyport/core';
+import { send } from '@sallyport/core/client';
+import { contract } from '@sallyport/core/contract';
+import { acknowledgeDelivery } from './ack.ts';
+import { Backoff } from './backoff.ts';
+import type { Context } from './context.ts';
+import { judgeFailure, pauseMs, toError } from './failure.ts';
+import { Pause } from './pause.ts';
+import type { Registration } from './registration.ts';
+import type { Sessions, Work } from './sessions.ts';
+import { judgeGrant } from './work-item.ts';
+
+/** Under the 30 s and 60 s after which proxies give up. */
+const blockMs = 25_000;
+const answerGraceMs = 10_000;
+/** How long an open poll may still bring its answer when the bridge stops. */
+const lastAnswerMs = 2_000;
+/** Between two polls of a service that holds none, and between two offers of work that we do not run. */
+const idleMs = 1_000;
+const skipMs = 10 * 60_000;
+
+export interface PollerOptions {
+  readonly context: Context;
+  readonly registration: Registration;
+  readonly sessions: Sessions;
+  /** Take one work item, then none any more. */
+  readonly once: boolean;
+}
+
+/** Asks for work, one question at a time, for as long as the bridge runs; acknowledges it and has it run. */
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #backoff: Backoff;
+  readonly #pause: Pause;
+  /** Work that we did not run, with the time of its last offer. */
+  readonly #skipped = new Map<string, number>();
+  /** Ends the present poll. */
+  #abort = new AbortController();
+  /** Ends everything, when the bridge stops. */
+  readonly #end = new AbortController();
+  #isAsking = false;
+  #released: Promise<unknown> | undefined;
+  #isOnline = false;
+  #isFull = false;
+  #isStopping = false;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.context);
+    this.#pause = new Pause(options.context.clock);
+  }
+
+  async run(): Promise<'stopped' | 'once' | 'environment_deleted'> {
+    while (!this.#isStopping) {
+      this.#abort = new AbortController();
+      try {
+        const grant = await this.#poll();
+        if (grant && (await this.#run(grant)) && this.#options.once) return 'once';
+      } catch (error) {
+        // A poll that `wake`, `freed` or `stop` ended says nothing about the link.
+        if (this.#abort.signal.aborted) continue;
+        if ((await this.#recover(error)) === 'environment_deleted') return 'environment_deleted';
+      }
+    }
+    await this.#released;
+    return 'stopped';
+  }
+
+  /** A session ended: ask for work at once, if it was for want of room that we did not. */
+  freed(): void {
+    if (!this.#isFull) return;
+    this.#abort.abort();
+    this.#pause.cut();
+  }
+
+  /** The machine slept: no socket of before is to be trusted. */
+  wake(): void {
+    this.#backoff.reset();
+    this.#abort.abort();
+    this.#pause.cut();
+  }
+
+  /** Asks no more. An open poll is released by a newer one that wants nothing; failing that it is left after 2 s. */
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#pause.cut();
+    this.#options.context.clock.after(lastAnswerMs, () => {
+      this.#end.abort();
+      this.#abort.abort();
+    });
+    if (this.#isAsking) this.#released = this.#ask({ capacity: 0 }, this.#end.signal).catch(() => undefined);
+  }
+
+  async #poll(): Promise<Work | undefined> {
+    const { context, sessions } = this.#options;
+    const startedAt = context.clock.monotonic();
+    this.#isFull = !sessions.hasRoom;
+    // The first answer is wanted at once: it tells that the link works.
+    const isProbe = !this.#isOnline;
+    const query = { block_ms: isProbe ? 0 : blockMs, ...(this.#isFull && { capacity: 0 }) };
+    this.#isAsking = true;
+    const { body, nextPollMs } = await this.#ask(query, this.#abort.signal).finally(() => {
+      this.#isAsking = false;
+    });
+    this.#backoff.succeeded();
+    if (isProbe) {
+      this.#isOnline = true;
+      context.emit({ type: 'polling', environmentId: this.#options.registration.environmentId });
+    }
+    const grant = judgeGrant(body);
+    if (grant.kind === 'session' && !this.#isFull) return grant.work;
+    if (grant.kind === 'unknown') await this.#skip(grant.id, grant.reason);
+    if (grant.kind === 'unknown' || isProbe) return undefined;
+    // A service that does not hold polls answers at once: it must not be asked without end.
+    const isHeld = context.clock.monotonic() - startedAt >= idleMs;
+    await this.#rest(nextPollMs ?? (isHeld ? 0 : idleMs));
+    return undefined;
+  }
+
+  async #ask(query: Readonly<Record<string, number>>, signal: AbortSignal) {
+    const { context, registration } = this.#options;
+    const answer = await send(
+      context.clientOptions,
+      contract.bridge.poll,
+      { params: { env_id: registration.environmentId }, query },
+      { signal, timeoutMs: (query['block_ms'] ?? 0) + answerGraceMs },
+    );
+    const text = await answer.text();
+    const nextPollMs = Number.parseInt(answer.headers['x-next-poll-ms'] ?? '', 10);
+    return {
+      body: text.trim() === '' ? undefined : parse(text),
+      nextPollMs: nextPollMs >= 0 ? Math.min(nextPollMs, 60_000) : undefined,
+    };
+  }
+
+  /** Gives whether the work runs. */
+  async #run(work: Work): Promise<boolean> {
+    // What came while we were stopping stays unacknowledged, so the service offers it again.
+    if (this.#isStopping) return false;
+    const { context, registration, sessions } = this.#options;
+    const { environmentId } = registration;
+    const holder = await acknowledgeDelivery(context, environmentId, work.id, this.#end.signal);
+    if (holder === 'ours') {
+      sessions.start(work, environmentId);
+      return true;
+    }
+    await this.#skip(work.id, holder === 'theirs' ? 'another worker has it' : 'it is over');
+    return false;
+  }
+
+  /** Told once; when the same work comes again, others get their turn first. */
+  async #skip(workId: string, reason: string): Promise<void> {
+    const { clock, emit, log } = this.#options.context;
+    const now = clock.monotonic();
+    for (const [id, at] of this.#skipped) if (now - at > skipMs) this.#skipped.delete(id);
+    const before = this.#skipped.get(workId);
+    this.#skipped.set(workId, now);
+    if (before !== undefined) return this.#rest(idleMs);
+    log.warn({ workId }, `work is not run: ${reason}`);
+    emit({ type: 'work.skipped', workId, reason });
+  }
+
+  async #recover(error: unknown): Promise<'environment_deleted' | undefined> {
+    if (this.#isStopping) return undefined;
+    const { context, registration } = this.#options;
+    const verdict = judgeFailure(error);
+    this.#isOnline = false;
+    switch (verdict.kind) {
+      case 'missing': {
+        const { environmentId } = registration;
+        if (verdict.code === 'environment_deleted') {
+          context.emit({ type: 'environment_deleted', environmentId });
+          return 'environment_deleted';
+        }
+        await this.#fail('offline', error, this.#backoff.next());
+        await registration.register();
+        return undefined;
+      }
+      case 'login_required':
+      case 'refused':
+        await this.#fail(verdict.kind, error, pauseMs[verdict.kind]);
+        return undefined;
+      case 'conflict':
+      case 'retry':
+        await this.#fail('offline', error, this.#backoff.next(verdict.retryAfterMs));
+        return undefined;
+    }
+  }
+
+  async #fail(
+    type: 'offline' | 'login_required' | 'refused',
+    error: unknown,
+    retryInMs: number,
+  ): Promise<void> {
+    this.#options.context.emit({ type, error: toError(error), retryInMs });
+    await this.#rest(retryInMs);
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (ms > 0 && !this.#isStopping) await this.#pause.for(ms);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TransportError('unexpected_answer', 'the poll was answered with something other than JSON', {
+      cause,
+    });
+  }
+}

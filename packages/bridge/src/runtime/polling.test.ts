@@ -1,0 +1,275 @@
+import { ServiceError } from '@sallyport/core';
+import { ManualClock } from '@sallyport/core/testing';
+import { describe, expect, test } from 'vitest';
+import { Bench } from './testing/bench.ts';
+import { logEvent } from './testing/fake-service.ts';
+import { useBench } from './testing/use-bench.ts';
+
+const { service, start, startSession } = useBench();
+
+/** A clock that goes on by itself whenever the bridge says that it waits. */
+function impatientClock() {
+  const clock = new ManualClock();
+  const on = (bench: () => Bench) => (event: Bench['events']['all'][number]) => {
+    bench().events.add(event);
+    if ('retryInMs' in event) void clock.advance(event.retryInMs);
+  };
+  return { clock, on };
+}
+
+function startImpatient(options: Omit<Parameters<typeof start>[0], 'clock' | 'on'>): Bench {
+  const { clock, on } = impatientClock();
+  const bench: Bench = start({ ...options, clock, on: on(() => bench) });
+  return bench;
+}
+
+describe('registration', () => {
+  test('waits while another bridge holds the environment, and never gives up', async () => {
+    const occupied = { error: 'already_registered', environment_id: 'env_other', retry_after_ms: 30_000 };
+    service.script('register', ...Array.from({ length: 5 }, () => ({ status: 409, body: occupied })));
+    const bench = startImpatient({ run: 'true' });
+    await bench.until('registered');
+    expect(bench.of('occupied')).toEqual(
+      Array.from({ length: 5 }, () => ({ type: 'occupied', environmentId: 'env_other', retryInMs: 30_000 })),
+    );
+  });
+
+  test('waits through whatever a broken service or proxy answers', async () => {
+    service.script(
+      'register',
+      { status: 500, body: { error: 'internal_error' } },
+      { status: 502, raw: '<html>Bad Gateway</html>' },
+      { status: 404, raw: '<html>Not Found</html>' },
+      { reset: true },
+      { status: 200, raw: '<html>Welcome to the hotel</html>' },
+      { status: 200, body: {} },
+      { status: 503, headers: { 'retry-after': '7' }, body: { error: 'overloaded' } },
+    );
+    const bench = startImpatient({ run: 'true' });
+    await bench.until('registered');
+    expect(bench.of('offline')).toHaveLength(7);
+    expect(bench.of('offline').at(-1)).toMatchObject({ retryInMs: 7_000 });
+  });
+
+  test('tries once with a new device token when it is refused, then asks for a login', async () => {
+    const asked: unknown[] = [];
+    const deviceToken = {
+      token: async (options?: object) => {
+        asked.push(options);
+        return asked.length === 1 ? 'old' : 'new';
+      },
+    };
+    service.script(
+      'register',
+      ...Array.from({ length: 6 }, () => ({ status: 401, body: { error: 'invalid_token' } })),
+    );
+    const bench = startImpatient({ run: 'true', deviceToken });
+    await bench.until('registered');
+    expect(asked.slice(0, 2)).toEqual([{}, { forceRefresh: true, refused: 'old' }]);
+    expect(bench.of('login_required')[0]).toMatchObject({ retryInMs: 300_000 });
+    const registers = service.calls.all.filter(({ route }) => route === 'register');
+    expect(registers.at(-1)!.headers['x-trusted-device-token']).toBe('new');
+  });
+
+  test('rejects when the service does not understand it', async () => {
+    service.script('register', { status: 400, body: { error: 'invalid_request' } });
+    const bench = start({ run: 'true' });
+    await expect(bench.result).rejects.toMatchObject({ status: 400 });
+  });
+
+  test('is refused where a bridge runs already', async () => {
+    const first = start({ run: 'true', directory: '/tmp' });
+    await first.until('polling');
+    const second = start({ run: 'true', directory: '/tmp', stateDir: first.stateDir });
+    await expect(second.result).rejects.toThrow(ServiceError);
+  });
+
+  test('is removed with `remove`, and the next start begins anew', async () => {
+    const first = start({ run: 'true', directory: '/tmp', remove: true });
+    await first.until('polling');
+    await first.stop();
+    expect((await service.called('unregister')).path).toBe('/v1/environments/bridge/env_1');
+    expect(first.of('removed')).toEqual([{ type: 'removed', environmentId: 'env_1' }]);
+    const second = start({ run: 'true', directory: '/tmp', stateDir: first.stateDir });
+    expect(await second.until('registered')).toMatchObject({ resumed: false });
+    expect((await service.called('register', 2)).body).not.toHaveProperty('environment_id');
+  });
+});
+
+describe('polling', () => {
+  test('goes on through every kind of failure, and the next good answer starts work', async () => {
+    const kinds = [
+      { status: 500, body: { error: 'internal_error' } },
+      { status: 502, raw: '<html>Bad Gateway</html>' },
+      { status: 503, raw: '' },
+      { reset: true as const },
+      { status: 429, headers: { 'retry-after': '3' }, body: { error: 'rate_limited' } },
+      { status: 200, raw: '{"id":"work_1","da' },
+      { status: 408, raw: '' },
+    ];
+    service.script('poll', ...kinds.flatMap((kind) => [kind, kind, kind]));
+    service.grantSession('session_a');
+    const bench = startImpatient({
+      run: 'true',
+      random: { fraction: () => 0.5, bytes: (n) => new Uint8Array(n) },
+    });
+    await bench.until('session.ended');
+    const waits = bench.of('offline').map(({ retryInMs }) => Math.round(retryInMs));
+    expect(waits).toHaveLength(21);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
+    expect(waits.slice(12, 15)).toEqual([3_300, 3_300, 3_300]);
+    expect(bench.of('polling')).toHaveLength(1);
+  });
+
+  test('takes 204, an empty body, `null` and `{}` for "nothing waits", and does not ask without end', async () => {
+    const clock = new ManualClock();
+    service.script('poll', { status: 204 }, { raw: '' }, { body: null }, { body: {} });
+    const bench = start({ run: 'true', clock });
+    await bench.until('polling'); // the first answer is not waited for
+    for (let count = 2; count <= 4; count += 1) {
+      await service.called('poll', count);
+      while (clock.timers < 2) await new Promise((resolve) => setImmediate(resolve)); // wake watch and pause
+      expect(service.countOf('poll')).toBe(count);
+      await clock.advance(1_000);
+    }
+    expect((await service.called('poll', 5)).query.get('block_ms')).toBe('25000');
+    expect(bench.of('offline')).toEqual([]);
+  });
+
+  test('leaves what it does not know unacknowledged, tells it once, and runs the next', async () => {
+    const bad = [
+      { id: 'work_1', data: { type: 'dance', id: 'session_x' } },
+      { id: 'work_2' },
+      { id: 'work_3', data: { type: 'session' } },
+      { id: 'work_4', data: { type: 'session', id: '../../etc' } },
+      { id: 'a/../b', data: { type: 'session', id: 'session_x' } },
+    ];
+    for (const item of bad) service.grant(item);
+    service.grantSession('session_a');
+    const bench = start({ run: 'true' });
+    await bench.until('session.ended');
+    expect(bench.of('work.skipped').map(({ workId }) => workId)).toEqual([
+      'work_1',
+      'work_2',
+      'work_3',
+      'work_4',
+      'a/../b',
+    ]);
+    expect(service.countOf('ack')).toBe(1);
+  });
+
+  test('pauses before it hears of the same unknown work again', async () => {
+    const clock = new ManualClock();
+    const item = { id: 'work_1', data: { type: 'dance' } };
+    for (let n = 0; n < 3; n += 1) service.grant(item);
+    const bench = start({ run: 'true', clock });
+    await bench.until('work.skipped');
+    await service.called('poll', 1);
+    await clock.advance(1_000);
+    await service.called('poll', 2);
+    await clock.advance(999);
+    expect(service.countOf('poll')).toBeLessThanOrEqual(3);
+    expect(bench.of('work.skipped')).toHaveLength(1);
+  });
+
+  test('stops for good when the environment was deleted', async () => {
+    const { bench } = await startSession(
+      `trap 'exit 6' INT; echo up; while :; do sleep 1000 >&- 2>&- & wait; done`,
+    );
+    await bench.until('session.output');
+    service.script('poll', { status: 404, body: { error: 'environment_deleted' } });
+    service.grant({});
+    expect(await bench.result).toEqual({ reason: 'environment_deleted', killed: false });
+    expect(bench.of('session.ended')).toMatchObject([{ reason: 'stopped', exitCode: 6 }]);
+  });
+
+  test('registers again with the same id when the registration is unknown', async () => {
+    service.script('poll', { status: 404, body: { error: 'not_found' } });
+    const bench = start({ run: 'true' });
+    await bench.until('registered', 2);
+    expect((await service.called('register', 2)).body).toMatchObject({ environment_id: 'env_1' });
+  });
+
+  test('waits for a login, or for permission, while sessions go on', async () => {
+    const refusal = (status: number, error: string) => ({ status, body: { error } });
+    const bench = startImpatient({ run: 'read line; echo "$line"', interactive: true });
+    service.grantSession('session_a');
+    await service.streams.until(() => true);
+    service.script(
+      'poll',
+      refusal(401, 'invalid_token'),
+      refusal(401, 'invalid_token'),
+      refusal(403, 'forbidden'),
+    );
+    service.grant({});
+    expect(await bench.until('login_required')).toMatchObject({ retryInMs: 300_000 });
+    expect(await bench.until('refused')).toMatchObject({ retryInMs: 60_000 });
+    await bench.until('polling', 2);
+    service.backlog = [logEvent(1, 'control.input', { text: 'go' })];
+    service.streams.all.at(-1)!.socket.terminate();
+    expect(await bench.until('session.ended')).toMatchObject({ exitCode: 0 });
+  });
+
+  test('asks for nothing at capacity, and at once again when a session has ended', async () => {
+    const { stream } = await startSession('read line', { maxSessions: 1, interactive: true });
+    const full = await service.called('poll', 2);
+    expect(full.query.get('capacity')).toBe('0');
+    service.grantSession('session_b');
+    stream.send({ id: 'e', seq: 1, type: 'control.input', session_id: 's', data: { text: 'go' } });
+    await service.streams.until(() => true, 2);
+    expect((await service.called('poll', 3)).query.get('capacity')).toBeNull();
+  });
+
+  test('ends after one session with `once`', async () => {
+    service.grantSession('session_a');
+    service.grantSession('session_b');
+    const bench = start({ run: 'exit 4', once: true });
+    expect(await bench.result).toEqual({ reason: 'once', killed: false });
+    expect(bench.of('session.ended')).toMatchObject([{ sessionId: 'session_a', exitCode: 4 }]);
+  });
+});
+
+describe('an acknowledgement', () => {
+  const conflict = (details: object) => ({
+    status: 409,
+    body: { error: 'ack_already_processed', ...details },
+  });
+
+  test.each([
+    ['of our own, repeated after a lost answer', [{ reset: true as const }, conflict({})]],
+    ['that was ours before', [conflict({ yours: true, state: 'active' })]],
+    ['that fails at first', [{ status: 503 }, { status: 500, raw: '<html>' }]],
+  ])('%s: the session runs', async (_, answers) => {
+    service.script('ack', ...answers);
+    service.grantSession('session_a');
+    const bench = start({ run: 'true' });
+    await bench.until('session.ended');
+  });
+
+  test.each([
+    ['another has it', conflict({ yours: false })],
+    ['another has it, and nobody says who', conflict({})],
+    ['it was stopped', { status: 409, body: { error: 'work_stopped' } }],
+    ['it ended', conflict({ yours: true, state: 'stopped' })],
+    ['it is gone', { status: 404, body: { error: 'not_found' } }],
+  ])('refused because %s: nothing is spawned, other work runs', async (_, answer) => {
+    service.script('ack', answer);
+    service.grantSession('session_a');
+    service.grantSession('session_b');
+    const bench = start({ run: 'true' });
+    await bench.until('session.ended');
+    expect(bench.of('session.started').map(({ sessionId }) => sessionId)).toEqual(['session_b']);
+    expect(bench.of('work.skipped')).toMatchObject([{ workId: 'work_session_a' }]);
+  });
+
+  test('of a session that runs here already merges the two', async () => {
+    const { bench } = await startSession('echo up; sleep 1000', { maxSessions: 2 });
+    await bench.until('session.output');
+    service.grantSession('session_a', 'work_again');
+    await service.streams.until(() => true, 2);
+    const handshakes = service.calls.all.filter(({ route }) => route === 'handshake');
+    expect(handshakes.map(({ headers }) => headers['x-worker-token'])).toEqual([undefined, 'jwt-1']);
+    expect(service.countOf('ack')).toBe(2);
+    expect(bench.of('session.started')).toHaveLength(1);
+  });
+});

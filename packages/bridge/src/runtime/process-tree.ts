@@ -1,0 +1,54 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** What every process of one session's work carries in its environment. */
+export interface Mark {
+  readonly sessionId: string;
+  readonly workId: string;
+}
+
+export function markVariables({ sessionId, workId }: Mark): Record<string, string> {
+  return { SALLYPORT_SESSION_ID: sessionId, SALLYPORT_WORK_ID: workId };
+}
+
+/** Ends a whole process group; `false`: there is none. Only for a group that was made for the purpose. */
+export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Kills what carries the mark, wherever it moved to: `setsid` leaves the group but keeps the environment. Looks again until
+ * nothing is found, for processes that fork meanwhile. Only on Linux; elsewhere the group is all there is.
+ */
+export async function sweep(mark: Mark): Promise<void> {
+  if (process.platform !== 'linux') return;
+  for (let round = 0; round < 5; round += 1) {
+    const found = await findMarked(mark);
+    if (found.length === 0) return;
+    for (const pid of found) kill(pid);
+  }
+}
+
+async function findMarked(mark: Mark): Promise<number[]> {
+  const wanted = Object.entries(markVariables(mark)).map(([name, value]) => `${name}=${value}`);
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const marked = pids.map(async (pid) => {
+    // Another user's process, or one that is gone by now, is none of ours.
+    const text = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+    const variables = text.split('\0');
+    return wanted.every((entry) => variables.includes(entry));
+  });
+  const isMarked = await Promise.all(marked);
+  return pids.filter((pid, index) => isMarked[index] === true && pid !== process.pid);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it went by itself
+  }
+}

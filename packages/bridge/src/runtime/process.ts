@@ -1,0 +1,128 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import type { Clock, Timer } from '@sallyport/core';
+import type { SessionEvent } from '@sallyport/core/contract';
+import { sessionEnvironment, type EnvironmentOptions } from './environment.ts';
+import type { Execution, Executor, Exit, Job, StopSignal } from './executor.ts';
+import { withLifeline } from './lifeline.ts';
+import { OutputLines } from './output.ts';
+import { signalGroup, sweep } from './process-tree.ts';
+
+/** After the process's exit, how long others may hold its pipes. */
+const pipeGraceMs = 2_000;
+
+export interface ShellExecutorOptions {
+  readonly command: string;
+  readonly environment: EnvironmentOptions;
+  readonly clock: Clock;
+}
+
+/**
+ * Runs sessions as processes of the shell, each the leader of a group of its own: events as NDJSON on its standard input,
+ * its output as events (`OutputLines`). When it has ended, or the bridge is gone, nothing of its tree is left.
+ */
+export function shellExecutor({ command, environment, clock }: ShellExecutorOptions): Executor {
+  return (job) => {
+    const child = spawn('/bin/sh', withLifeline(command), {
+      cwd: job.directory,
+      env: sessionEnvironment(environment, job),
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    return new ShellProcess(child, job, clock);
+  };
+}
+
+class ShellProcess implements Execution {
+  readonly ended: Promise<Exit>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #job: Job;
+  readonly #clock: Clock;
+  #isPaused = false;
+
+  constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, job: Job, clock: Clock) {
+    this.#child = child;
+    this.#job = job;
+    this.#clock = clock;
+    // A process that closed its input, or is gone: `ended` tells.
+    for (const pipe of child.stdio) pipe?.on('error', () => undefined);
+    this.#read(child.stdout, new OutputLines('stdout', job.emit));
+    this.#read(child.stderr, new OutputLines('stderr', job.emit));
+    this.ended = this.#run();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  deliver(event: SessionEvent): void {
+    if (this.#child.stdin.writable) this.#child.stdin.write(`${JSON.stringify(event)}\n`);
+  }
+
+  endInput(): void {
+    this.#child.stdin.end();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#child.stdout.pause();
+    this.#child.stderr.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#child.stdout.resume();
+    this.#child.stderr.resume();
+  }
+
+  signal(signal: StopSignal): void {
+    // Without a pid it was never started, so there is no group of ours.
+    if (this.#child.pid === undefined) return;
+    signalGroup(this.#child.pid, signal);
+    if (signal === 'SIGKILL') void sweep(this.#job);
+  }
+
+  #read(pipe: Readable, lines: OutputLines): void {
+    pipe.on('data', (chunk: Buffer) => lines.write(chunk));
+    pipe.on('end', () => lines.end());
+  }
+
+  async #run(): Promise<Exit> {
+    const { stdout, stderr, pid } = this.#child;
+    const closed = Promise.all([stdout, stderr].map((pipe) => once(pipe, 'close')));
+    const exit = await this.#exit();
+    if (pid === undefined) return exit;
+    await this.#grace(closed);
+    signalGroup(pid, 'SIGKILL');
+    await sweep(this.#job);
+    // Nobody of ours is left who could write, so the pipes end with what they still hold.
+    await this.#grace(closed);
+    for (const pipe of this.#child.stdio) pipe?.destroy();
+    return exit;
+  }
+
+  #exit(): Promise<Exit> {
+    return new Promise((resolve) => {
+      this.#child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+      this.#child.once('error', (error) => {
+        if (this.#child.pid !== undefined) return; // a signal that could not be sent
+        this.#job.emit('session.output', { stream: 'stderr', text: `cannot start: ${error.message}` });
+        resolve({ exitCode: 127, signal: null });
+      });
+    });
+  }
+
+  /** Waits for the pipes' end, but not for ever: others may hold them. While we do not read, no time passes. */
+  async #grace(closed: Promise<unknown>): Promise<void> {
+    let timer: Timer | undefined;
+    const quiet = new Promise<void>((resolve) => {
+      const wait = () => {
+        timer = this.#clock.after(pipeGraceMs, () => (this.#isPaused ? wait() : resolve()));
+      };
+      wait();
+    });
+    await Promise.race([closed, quiet]);
+    timer?.cancel();
+  }
+}

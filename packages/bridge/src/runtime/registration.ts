@@ -1,0 +1,158 @@
+import { hostname } from 'node:os';
+import { ServiceError, TransportError, type TokenSource } from '@sallyport/core';
+import { Backoff } from './backoff.ts';
+import type { Context } from './context.ts';
+import { judgeFailure, pauseMs, toError } from './failure.ts';
+import { Pause } from './pause.ts';
+import type { BridgeState } from './state.ts';
+
+const removeTimeoutMs = 3_000;
+const jitterMs = 1_000;
+
+export interface RegistrationOptions {
+  readonly context: Context;
+  readonly state: BridgeState;
+  readonly deviceToken: TokenSource;
+  readonly runnerVersion: string;
+  readonly directory: string;
+  readonly name?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Which environment this bridge is. It is taken up again after a restart, so that no second one ever appears. */
+export class Registration {
+  readonly #options: RegistrationOptions;
+  readonly #backoff: Backoff;
+  readonly #pause: Pause;
+  #environmentId: string | undefined;
+  #isStopping = false;
+  #isRegistered = false;
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.context);
+    this.#pause = new Pause(options.context.clock);
+    this.#environmentId = options.state.pointer?.environment_id;
+  }
+
+  /** Only after `register`. */
+  get environmentId(): string {
+    if (this.#environmentId === undefined) throw new Error('not registered yet');
+    return this.#environmentId;
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    this.#pause.cut();
+  }
+
+  wake(): void {
+    this.#backoff.reset();
+    this.#pause.cut();
+  }
+
+  /**
+   * Registers, however long it takes; resolves early when stopped. Rejects only with the first registration's 400, which no
+   * waiting cures.
+   */
+  async register(): Promise<void> {
+    let refused: string | undefined;
+    while (!this.#isStopping) {
+      let token: string | undefined;
+      try {
+        token = await this.#options.deviceToken.token(
+          refused === undefined ? {} : { forceRefresh: true, refused },
+        );
+        return this.#settle(await this.#send(token));
+      } catch (error) {
+        const isRefusal = error instanceof ServiceError && (error.status === 401 || error.status === 403);
+        // It may have been the device's token, not the login: once with a new one.
+        if (isRefusal && token !== undefined && refused === undefined) refused = token;
+        else if (await this.#recover(error)) return;
+      }
+    }
+  }
+
+  /** Removes the registration and forgets the environment; its failure is the service's to clear up. */
+  async remove(): Promise<void> {
+    const { context, state } = this.#options;
+    const environmentId = this.environmentId;
+    await context.client.bridge.unregister({
+      params: { environment_id: environmentId },
+      timeoutMs: removeTimeoutMs,
+    });
+    state.removePointer();
+    context.emit({ type: 'removed', environmentId });
+  }
+
+  /** The environment was deleted: a later start begins with a new one. */
+  forget(): void {
+    this.#options.state.removePointer();
+  }
+
+  async #send(deviceToken: string): Promise<string> {
+    const { context, runnerVersion, directory, name, metadata } = this.#options;
+    const { environment_id: environmentId } = await context.client.bridge.register({
+      headers: {
+        'x-environment-runner-version': runnerVersion,
+        'vendor-worker-id': context.workerId,
+        'x-trusted-device-token': deviceToken,
+      },
+      body: {
+        machine_name: name ?? hostname(),
+        directory,
+        metadata: { platform: process.platform, arch: process.arch, ...metadata },
+        ...(this.#environmentId !== undefined && { environment_id: this.#environmentId }),
+      },
+    });
+    if (typeof environmentId !== 'string')
+      throw new TransportError('unexpected_answer', 'the registration was answered without an environment');
+    return environmentId;
+  }
+
+  #settle(environmentId: string): void {
+    const { context, state } = this.#options;
+    const generation = (state.pointer?.generation ?? 0) + 1;
+    state.savePointer({ environment_id: environmentId, worker_id: context.workerId, generation });
+    const resumed = environmentId === this.#environmentId;
+    this.#environmentId = environmentId;
+    this.#isRegistered = true;
+    this.#backoff.succeeded();
+    context.emit({ type: 'registered', environmentId, resumed });
+  }
+
+  /** Gives whether we are registered after all; else it has waited. */
+  async #recover(error: unknown): Promise<boolean> {
+    const { context } = this.#options;
+    const verdict = judgeFailure(error);
+    if (verdict.kind === 'conflict' && verdict.code === 'already_registered')
+      return this.#adopt(verdict.details, verdict.retryAfterMs);
+    if (!this.#isRegistered && error instanceof ServiceError && error.status === 400) throw error;
+    const lasting = verdict.kind === 'login_required' || verdict.kind === 'refused';
+    const retryInMs = lasting
+      ? pauseMs[verdict.kind]
+      : this.#backoff.next('retryAfterMs' in verdict ? verdict.retryAfterMs : undefined);
+    context.emit({ type: lasting ? verdict.kind : 'offline', error: toError(error), retryInMs });
+    await this.#pause.for(retryInMs);
+    return false;
+  }
+
+  /** The registration stands. Ours, from before a restart: go on with it. Another's: wait until it lapses. */
+  async #adopt(
+    details: Readonly<Record<string, unknown>>,
+    retryAfterMs: number | undefined,
+  ): Promise<boolean> {
+    const { context } = this.#options;
+    const { environment_id: holder, retry_after_ms: lapsesInMs } = details;
+    if (holder !== undefined && holder === this.#environmentId) {
+      this.#settle(this.#environmentId);
+      return true;
+    }
+    const waitMs = typeof lapsesInMs === 'number' ? lapsesInMs : (retryAfterMs ?? this.#backoff.next());
+    const retryInMs = waitMs + context.random.fraction() * jitterMs;
+    const environmentId = typeof holder === 'string' ? holder : undefined;
+    context.emit({ type: 'occupied', environmentId, retryInMs });
+    await this.#pause.for(retryInMs);
+    return false;
+  }
+}

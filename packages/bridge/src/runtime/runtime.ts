@@ -1,0 +1,180 @@
+import {
+  createIds,
+  silentLog,
+  silentReporter,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Timer,
+} from '@sallyport/core';
+import { createClient } from '@sallyport/core/client';
+import { killLeftovers, stopLeftovers } from './clean-up.ts';
+import type { Context } from './context.ts';
+import type { Executor } from './executor.ts';
+import type { BridgeRuntimeOptions, RunResult } from './options.ts';
+import { Poller } from './poller.ts';
+import { shellExecutor } from './process.ts';
+import { Registration } from './registration.ts';
+import { toReport } from './report.ts';
+import { Sessions } from './sessions.ts';
+import { BridgeState } from './state.ts';
+import { watchWake } from './wake-watch.ts';
+
+const defaultMaxSessions = 4;
+/** The service takes a worker for lost after this long. */
+const leaseMs = 60_000;
+/** From the first signal until the bridge gives up on the service; the processes were killed before. */
+const shutdownMs = 14_000;
+
+/**
+ * The bridge on a person's machine: registers a directory as an environment, polls for work and runs it, until told to stop.
+ *
+ * @example
+ * const runtime = new BridgeRuntime({
+ *   baseUrl, transport: undiciTransport(), tokens, deviceToken, runnerVersion: '1.0.0',
+ *   directory: process.cwd(), run: 'my-agent --stdin', stateDir, on: (event) => console.error(event),
+ * });
+ * await runtime.run(AbortSignal.timeout(3_600_000));
+ */
+export class BridgeRuntime {
+  readonly #options: BridgeRuntimeOptions;
+  readonly #clock: Clock;
+  #sessions: Sessions | undefined;
+  #deadline: Timer | undefined;
+  #isKilled = false;
+
+  constructor(options: BridgeRuntimeOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * Runs until `signal` aborts: children end gracefully, the environment stays. Rejects with `conflict` when a bridge for
+   * this directory runs already, and with the service's 400 to the first registration; everything else is waited out.
+   */
+  async run(signal?: AbortSignal): Promise<RunResult> {
+    const state = this.#openState();
+    const unlock = state.lock();
+    try {
+      return await this.#run(state, signal);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Ends a run at once: all processes are killed, the service is not waited for. */
+  kill(): void {
+    this.#isKilled = true;
+    this.#sessions?.kill();
+  }
+
+  #openState(): BridgeState {
+    const { stateDir, baseUrl, directory, name = '' } = this.#options;
+    return new BridgeState(stateDir, [baseUrl, directory, name]);
+  }
+
+  async #run(state: BridgeState, signal: AbortSignal | undefined): Promise<RunResult> {
+    const { context, registration, sessions, poller } = this.#assemble(state);
+    const stop = () => {
+      context.emit({ type: 'stopping' });
+      registration.stop();
+      poller.stop();
+      this.#endSessions(sessions);
+    };
+    const watch = watchWake(this.#clock, (sleptMs) => {
+      registration.wake();
+      poller.wake();
+      sessions.wake(sleptMs > leaseMs);
+    });
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+    try {
+      const leftovers = await killLeftovers(state);
+      await registration.register();
+      if (!signal?.aborted) void stopLeftovers(context, state, leftovers);
+      const reason = await poller.run();
+      if (reason === 'environment_deleted') {
+        registration.forget();
+        this.#endSessions(sessions);
+      }
+      await sessions.ended();
+      if (this.#options.remove && reason !== 'environment_deleted') await this.#remove(context, registration);
+      return { reason, killed: this.#isKilled };
+    } finally {
+      watch.cancel();
+      this.#deadline?.cancel();
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  #assemble(state: BridgeState) {
+    const options = this.#options;
+    const context = this.#createContext(state);
+    const registration = new Registration({ ...options, context, state });
+    const sessions = new Sessions({
+      context,
+      state,
+      executor: this.#executor(),
+      isInteractive: options.interactive ?? false,
+      directory: options.directory,
+      maxSessions: options.maxSessions ?? defaultMaxSessions,
+      onFreed: () => poller.freed(),
+    });
+    const poller = new Poller({ context, registration, sessions, once: options.once ?? false });
+    this.#sessions = sessions;
+    return { context, registration, sessions, poller };
+  }
+
+  #createContext(state: BridgeState): Context {
+    const {
+      random = systemRandom,
+      reporter = silentReporter,
+      log = silentLog,
+      on,
+      ...options
+    } = this.#options;
+    const { deriveIngressToken = (workerJwt: string) => workerJwt } = options;
+    const clock = this.#clock;
+    const clientOptions = { ...options, clock };
+    const ids = options.ids ?? createIds(clock, random);
+    return {
+      client: createClient(clientOptions),
+      clientOptions,
+      clock,
+      random,
+      ids,
+      log,
+      workerId: state.pointer?.worker_id ?? ids.uuid(),
+      deriveIngressToken,
+      emit: (event) => {
+        on?.(event);
+        const report = toReport(event);
+        if (report) reporter.report(report);
+      },
+    };
+  }
+
+  #executor(): Executor {
+    const { run, environment = process.env, envPass = [] } = this.#options;
+    if (typeof run !== 'string') return run;
+    return shellExecutor({
+      command: run,
+      environment: { inherited: environment, pass: envPass },
+      clock: this.#clock,
+    });
+  }
+
+  /** Gracefully, but not for longer than a service manager waits. */
+  #endSessions(sessions: Sessions): void {
+    void sessions.stop();
+    this.#deadline = this.#clock.after(shutdownMs, () => sessions.kill(), { keepAlive: true });
+  }
+
+  async #remove({ log }: Context, registration: Registration): Promise<void> {
+    try {
+      await registration.remove();
+    } catch (error) {
+      log.warn({ err: error }, 'the environment could not be removed');
+    }
+  }
+}

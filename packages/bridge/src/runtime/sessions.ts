@@ -1,0 +1,76 @@
+import type { Context } from './context.ts';
+import { toError } from './failure.ts';
+import { WorkerSession, type WorkerSessionOptions } from './worker-session.ts';
+
+export interface SessionsOptions extends Omit<
+  WorkerSessionOptions,
+  'environmentId' | 'sessionId' | 'workId'
+> {
+  readonly context: Context;
+  readonly maxSessions: number;
+  /** Told after each session that ended. */
+  readonly onFreed: () => void;
+}
+
+/** A grant of the service, as far as it was understood. */
+export interface Work {
+  readonly id: string;
+  readonly sessionId: string;
+}
+
+/** The sessions that run here: at most so many, each once. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #running = new Map<string, { readonly session: WorkerSession; readonly done: Promise<void> }>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  get hasRoom(): boolean {
+    return this.#running.size < this.#options.maxSessions;
+  }
+
+  has(sessionId: string): boolean {
+    return this.#running.has(sessionId);
+  }
+
+  /** Runs acknowledged work. A session that runs here already goes on, as the new attempt. */
+  start(work: Work, environmentId: string): void {
+    const running = this.#running.get(work.sessionId);
+    if (running) return running.session.renew();
+    const { sessionId } = work;
+    const session = new WorkerSession({ ...this.#options, environmentId, sessionId, workId: work.id });
+    const done = this.#run(session, sessionId);
+    this.#running.set(sessionId, { session, done });
+  }
+
+  async #run(session: WorkerSession, sessionId: string): Promise<void> {
+    try {
+      await session.run();
+    } catch (error) {
+      this.#options.context.log.error({ err: toError(error), sessionId }, 'the session was not cleaned up');
+    } finally {
+      this.#running.delete(sessionId);
+      this.#options.onFreed();
+    }
+  }
+
+  wake(isLong: boolean): void {
+    for (const { session } of this.#running.values()) session.wake(isLong);
+  }
+
+  /** Ends all gracefully. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ session }) => session.stop()));
+  }
+
+  kill(): void {
+    for (const { session } of this.#running.values()) session.kill();
+  }
+
+  /** Resolves when none is left. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+}

@@ -1,0 +1,214 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { Recorder } from './recorder.ts';
+
+export interface FakeCall {
+  readonly route: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+export interface FakeAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Sent as it is, instead of a JSON body. */
+  readonly raw?: string;
+  /** Cuts the connection instead. */
+  readonly reset?: true;
+}
+
+export interface FakeFrame {
+  readonly type: string;
+  readonly id?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly [member: string]: unknown;
+}
+
+/** One open worker stream. */
+export interface FakeStream {
+  readonly socket: WebSocket;
+  readonly fromSeq: number;
+  readonly token: string;
+  readonly frames: Recorder<FakeFrame>;
+  readonly send: (frame: object) => void;
+}
+
+const routes: readonly (readonly [string, RegExp])[] = [
+  ['register', /^\/v1\/environments\/bridge$/],
+  ['unregister', /^\/v1\/environments\/bridge\/[^/]+$/],
+  ['poll', /\/work\/poll$/],
+  ['ack', /\/work\/[^/]+\/ack$/],
+  ['stop', /\/work\/[^/]+\/stop$/],
+  ['handshake', /^\/v1\/code\/sessions\/[^/]+\/bridge$/],
+  ['worker', /\/worker\/register$/],
+  ['stream', /\/worker\/events\/stream$/],
+];
+
+const pollAgain = { 'x-next-poll-ms': '0' };
+
+/** A service that does what a test tells it to: the peer that a real one never is. Real HTTP and WebSockets. */
+export class FakeService {
+  readonly calls = new Recorder<FakeCall>();
+  readonly streams = new Recorder<FakeStream>();
+  /** Whether streams acknowledge the worker's events. */
+  acknowledges = true;
+  environmentId = 'env_1';
+  epoch = 0;
+  /** The initial events of each stream that starts at the beginning. */
+  backlog: object[] = [];
+  readonly #scripts = new Map<string, FakeAnswer[]>();
+  readonly #grants: object[] = [];
+  readonly #held = new Set<ServerResponse>();
+  #server: Server;
+  #sockets: WebSocketServer;
+  #port = 0;
+
+  constructor() {
+    this.#server = createServer();
+    this.#sockets = new WebSocketServer({ noServer: true });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async start(): Promise<this> {
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+    this.#sockets = new WebSocketServer({ noServer: true });
+    this.#server.on('upgrade', (request, socket, head) => {
+      const call = this.#note(request, undefined);
+      const scripted = this.#scripts.get('stream')?.shift();
+      if (scripted) {
+        const body = scripted.raw ?? JSON.stringify(scripted.body ?? {});
+        socket.end(`HTTP/1.1 ${scripted.status ?? 500} No\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+        return;
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#open(opened, call));
+    });
+    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as AddressInfo).port;
+    return this;
+  }
+
+  /** Forgets what a test made of it. */
+  reset(): void {
+    this.calls.all.length = 0;
+    this.streams.all.length = 0;
+    this.acknowledges = true;
+    this.epoch = 0;
+    this.backlog = [];
+    this.#scripts.clear();
+    this.#grants.length = 0;
+  }
+
+  /** As a kill -9 ends it: no word to anyone. */
+  async crash(): Promise<void> {
+    for (const socket of this.#sockets.clients) socket.terminate();
+    this.#held.clear();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The next calls of a route get these answers, one each. */
+  script(route: string, ...answers: FakeAnswer[]): void {
+    this.#scripts.set(route, [...(this.#scripts.get(route) ?? []), ...answers]);
+  }
+
+  /** Hands out work: to the poll that is held, else to the next one. */
+  grant(item: object): void {
+    this.#grants.push(item);
+    for (const response of this.#held) {
+      this.#held.delete(response);
+      reply(response, { headers: pollAgain, body: this.#grants.shift() ?? null });
+      return;
+    }
+  }
+
+  grantSession(sessionId: string, workId = `work_${sessionId}`): void {
+    this.grant({ id: workId, data: { type: 'session', id: sessionId } });
+  }
+
+  called(route: string, count = 1): Promise<FakeCall> {
+    return this.calls.until((call) => call.route === route, count);
+  }
+
+  countOf(route: string): number {
+    return this.calls.all.filter((call) => call.route === route).length;
+  }
+
+  #note(request: IncomingMessage, body: unknown): FakeCall {
+    const url = new URL(request.url ?? '/', this.url);
+    const route = routes.find(([, form]) => form.test(url.pathname))?.[0] ?? 'other';
+    const call = { route, path: url.pathname, query: url.searchParams, headers: request.headers, body };
+    this.calls.add(call);
+    return call;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const call = this.#note(request, text === '' ? undefined : JSON.parse(text));
+    const scripted = this.#scripts.get(call.route)?.shift();
+    if (scripted?.reset) response.destroy();
+    else if (scripted) reply(response, scripted);
+    else if (call.route === 'poll') this.#poll(call, response);
+    else reply(response, { body: this.#usual(call) });
+  }
+
+  #poll(call: FakeCall, response: ServerResponse): void {
+    for (const older of this.#held) reply(older, { headers: pollAgain, body: null });
+    this.#held.clear();
+    const hasCapacity = call.query.get('capacity') !== '0';
+    if (hasCapacity && this.#grants.length > 0)
+      return reply(response, { headers: pollAgain, body: this.#grants.shift() });
+    if (Number(call.query.get('block_ms') ?? 0) === 0)
+      return reply(response, { headers: pollAgain, body: null });
+    if (hasCapacity) this.#held.add(response);
+    response.on('close', () => this.#held.delete(response));
+  }
+
+  #usual(call: FakeCall): unknown {
+    switch (call.route) {
+      case 'register':
+        return { environment_id: this.environmentId };
+      case 'handshake':
+        this.epoch += call.headers['x-worker-token'] === undefined ? 1 : 0;
+        return { worker_jwt: `jwt-${this.epoch}`, api_base_url: this.url, worker_epoch: this.epoch };
+      case 'worker':
+        return { status: 'registered' };
+      default:
+        return { id: 'x', state: 'active' };
+    }
+  }
+
+  #open(socket: WebSocket, call: FakeCall): void {
+    const fromSeq = Number(call.query.get('from_seq') ?? 0);
+    const frames = new Recorder<FakeFrame>();
+    const send = (frame: object) => socket.send(JSON.stringify(frame));
+    let seq = 1000;
+    socket.on('message', (data) => {
+      const frame = JSON.parse((data as Buffer).toString('utf8')) as FakeFrame;
+      frames.add(frame);
+      if (frame.id !== undefined && this.acknowledges) send({ type: 'ack', id: frame.id, seq: (seq += 1) });
+    });
+    for (const event of this.backlog) if ((event as { seq: number }).seq > fromSeq) send(event);
+    send({ type: 'caught_up', seq: this.backlog.length });
+    const token = String(call.headers.authorization).replace('Bearer ', '');
+    this.streams.add({ socket, fromSeq, token, frames, send });
+  }
+}
+
+function reply(response: ServerResponse, { status = 200, headers = {}, body, raw }: FakeAnswer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(raw ?? (body === undefined ? '' : JSON.stringify(body)));
+}
+
+/** An event of a session's log. */
+export function logEvent(seq: number, type: string, data: Readonly<Record<string, unknown>> = {}): object {
+  return { id: `evt_${seq}`, seq, type, session_id: 's', created_at: '2026-01-01T00:00:00.000Z', data };
+}

@@ -1,0 +1,198 @@
+import type { Timer } from '@sallyport/core';
+import type { SessionEvent } from '@sallyport/core/contract';
+import { stopDeadlineMs, type EventData } from '../protocol/events.ts';
+import type { Context } from './context.ts';
+import type { EndReason } from './events.ts';
+import type { Execution, Executor, Exit, Job } from './executor.ts';
+import { toError } from './failure.ts';
+import { Link } from './link.ts';
+import { Outbox } from './outbox.ts';
+import { identify } from './process-identity.ts';
+import type { BridgeState } from './state.ts';
+
+export interface WorkerSessionOptions {
+  readonly context: Context;
+  readonly state: BridgeState;
+  readonly executor: Executor;
+  readonly isInteractive: boolean;
+  readonly environmentId: string;
+  readonly sessionId: string;
+  readonly workId: string;
+  readonly directory: string;
+}
+
+/** One session that runs here: its link to the service, its process, and what goes between the two. */
+export class WorkerSession {
+  readonly #options: WorkerSessionOptions;
+  readonly #link: Link;
+  readonly #outbox: Outbox;
+  readonly #stopTimers: Timer[] = [];
+  readonly #stdinBacklog: SessionEvent[] = [];
+  #execution: Execution | undefined;
+  #isCaughtUp = false;
+  #isFull = false;
+  #isInDoubt = false;
+  #isStopping = false;
+  /** The service knows that it is over. */
+  #isKnown = false;
+  /** Nobody takes output any more: what is left of it must not hold up the process's end. */
+  #isOver = false;
+
+  constructor(options: WorkerSessionOptions) {
+    this.#options = options;
+    this.#outbox = new Outbox((isFull) => {
+      this.#isFull = isFull;
+      this.#regulate();
+    });
+    this.#link = new Link({
+      ...options,
+      outbox: this.#outbox,
+      onEvent: (event) => this.#take(event),
+      onCaughtUp: () => {
+        this.#isCaughtUp = true;
+        this.#feed();
+      },
+      onDoubt: (isInDoubt) => {
+        this.#isInDoubt = isInDoubt;
+        this.#regulate();
+      },
+    });
+  }
+
+  /** Resolves when nothing of the session is left here and the service knows how it ended. */
+  async run(): Promise<void> {
+    const { context, state, sessionId, workId } = this.#options;
+    let ended: Promise<Exit> | undefined;
+    const lost = await this.#link.run(() => {
+      ended = this.#start();
+      void ended
+        .then((exit) => this.#report(exit))
+        .then(() => {
+          this.#isKnown = true;
+          this.#link.close();
+        });
+    });
+    this.#isOver = true;
+    this.#regulate();
+    if (lost !== undefined) this.#execution?.signal('SIGKILL');
+    const { exitCode, signal } = (await ended) ?? { exitCode: null, signal: null };
+    for (const timer of this.#stopTimers) timer.cancel();
+    // What the service could not be told now, the next start tells it.
+    if (this.#isKnown || lost !== undefined) state.removeSession(sessionId);
+    const reason: EndReason = lost ?? (this.#isStopping ? 'stopped' : 'exited');
+    context.emit({ type: 'session.ended', sessionId, workId, reason, exitCode, signal });
+  }
+
+  /** The same session was granted once more, because the service had lost sight of us. */
+  renew(): void {
+    this.#link.renew();
+  }
+
+  wake(isLong: boolean): void {
+    this.#link.wake(isLong);
+  }
+
+  /** Tells the service that the work is to end, then ends the process gracefully. */
+  async stop(): Promise<void> {
+    const { context, environmentId, workId } = this.#options;
+    const force = this.#execution === undefined;
+    // Or the end would count as a failure. The service may be gone, and nobody waits for it long.
+    await context.client.bridge
+      .stop({ params: { env_id: environmentId, work_id: workId }, body: { force }, timeoutMs: 1_000 })
+      .catch(() => undefined);
+    this.#stop({ force: false, deadline_ms: stopDeadlineMs });
+  }
+
+  /** Ends everything at once; the service is not told how it ended. */
+  kill(): void {
+    this.#isStopping = true;
+    this.#execution?.signal('SIGKILL');
+    this.#link.drop();
+  }
+
+  async #start(): Promise<Exit> {
+    try {
+      return await this.#execute();
+    } catch (error) {
+      this.#execution?.signal('SIGKILL');
+      this.#emit('session.output', { stream: 'stderr', text: `cannot start: ${toError(error).message}` });
+      return { exitCode: 127, signal: null };
+    }
+  }
+
+  #execute(): Promise<Exit> {
+    const { context, state, executor, environmentId, sessionId, workId, directory } = this.#options;
+    const record = { session_id: sessionId, work_id: workId, environment_id: environmentId };
+    // The intent first: a bridge that dies between the two lines finds the process by its environment.
+    state.saveSession(record);
+    const job: Job = {
+      sessionId,
+      workId,
+      environmentId,
+      directory,
+      emit: (type, data) => this.#emit(type, data),
+    };
+    const execution = executor(job);
+    this.#execution = execution;
+    const process = execution.pid === undefined ? undefined : identify(execution.pid);
+    if (process) state.saveSession({ ...record, process });
+    this.#regulate();
+    this.#feed();
+    const { pid } = execution;
+    this.#outbox.push(context.ids.next('evt'), 'worker.ready', pid === undefined ? {} : { pid });
+    context.emit({ type: 'session.started', sessionId, workId, pid });
+    return execution.ended;
+  }
+
+  #emit(type: string, data: Readonly<Record<string, unknown>>): void {
+    const { context, sessionId } = this.#options;
+    this.#outbox.push(context.ids.next('evt'), type, data);
+    if (type === 'session.output')
+      context.emit({ type, sessionId, ...(data as EventData['session.output']) });
+    else context.emit({ type: 'session.event', sessionId, name: type, data });
+  }
+
+  /** Resolves when the service has it: only then is the end confirmed, and the slot free. */
+  async #report({ exitCode, signal }: Exit): Promise<void> {
+    const id = this.#options.context.ids.next('evt');
+    this.#outbox.push(id, 'worker.exited', { exit_code: exitCode, signal });
+    await this.#outbox.settled(id);
+  }
+
+  #take(event: SessionEvent): void {
+    if (event.type === 'control.stop') return this.#stop(event.data);
+    this.#stdinBacklog.push(event);
+    this.#feed();
+  }
+
+  /** Events may come before the process is there, and after its input was closed. */
+  #feed(): void {
+    const { isInteractive } = this.#options;
+    if (!this.#execution) return;
+    for (const event of this.#stdinBacklog.splice(0)) {
+      this.#execution.deliver(event);
+      // One from the past was for a process of the past.
+      if (event.type === 'control.interrupt' && this.#isCaughtUp && !isInteractive)
+        this.#execution.signal('SIGINT');
+    }
+    if (this.#isCaughtUp && !isInteractive) this.#execution.endInput();
+  }
+
+  #stop({ force, deadline_ms: deadlineMs = stopDeadlineMs }: Partial<EventData['control.stop']>): void {
+    const execution = this.#execution;
+    if (force === true) this.#isKnown = true;
+    if (force === true || !execution) return this.kill();
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    execution.signal('SIGINT');
+    const later = (ms: number, act: () => void) =>
+      this.#stopTimers.push(this.#options.context.clock.after(ms, act, { keepAlive: true }));
+    later(deadlineMs / 2, () => execution.signal('SIGTERM'));
+    later(deadlineMs, () => execution.signal('SIGKILL'));
+  }
+
+  #regulate(): void {
+    if (!this.#isOver && (this.#isFull || this.#isInDoubt)) this.#execution?.pause();
+    else this.#execution?.resume();
+  }
+}
