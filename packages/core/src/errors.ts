@@ -7,6 +7,7 @@ export const errorStatus = {
   invalid_grant: 400,
   invalid_scope: 400,
   unsupported_grant_type: 400,
+  unsupported_response_type: 400,
   unauthorized_client: 400,
   authorization_pending: 400,
   slow_down: 400,

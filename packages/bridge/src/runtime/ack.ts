@@ -15,13 +15,14 @@ const finalStates: readonly unknown[] = ['stopped', 'done', 'failed', 'dead'];
 
 /** Acknowledges once. `isRepeated`: an earlier try of ours may have arrived although its answer did not. */
 export async function acknowledge(
-  { client }: Context,
+  { client, workerId }: Context,
   environmentId: string,
   workId: string,
   { isRepeated = false, ...call }: CallOptions & { readonly isRepeated?: boolean } = {},
 ): Promise<Holder> {
   try {
-    await client.bridge.ack({ params: { env_id: environmentId, work_id: workId }, body: {}, ...call });
+    const params = { env_id: environmentId, work_id: workId };
+    await client.bridge.ack({ headers: { 'vendor-worker-id': workerId }, params, body: {}, ...call });
     return 'ours';
   } catch (error) {
     const verdict = judgeFailure(error);

@@ -123,7 +123,11 @@ export class Poller {
     const answer = await send(
       context.clientOptions,
       contract.bridge.poll,
-      { params: { env_id: registration.environmentId }, query },
+      {
+        headers: { 'vendor-worker-id': context.workerId },
+        params: { env_id: registration.environmentId },
+        query,
+      },
       { signal, timeoutMs: (query['block_ms'] ?? 0) + answerGraceMs },
     );
     const text = await answer.text();

@@ -33,6 +33,10 @@ describe('a session', () => {
     expect(register.body).toMatchObject({ machine_name: 'bench', metadata: { platform: process.platform } });
     const routes = service.calls.all.map(({ route }) => route).filter((route) => route !== 'poll');
     expect(routes).toEqual(['register', 'ack', 'handshake', 'worker', 'stream']);
+    // Whose an acknowledgement is goes by the worker, not by the login that several may share.
+    expect(service.calls.all.find(({ route }) => route === 'ack')?.headers['vendor-worker-id']).toBe(
+      register.headers['vendor-worker-id'],
+    );
 
     const { frames, token } = service.streams.all[0]!;
     expect(token).toBe('jwt-1');

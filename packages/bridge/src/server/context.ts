@@ -1,0 +1,29 @@
+import type { Clock, Ids, Log, Random, Reporter, Wakeups } from '@sallyport/core';
+import type { BridgeConfig, WorkTerms } from './config.ts';
+import type { BridgeStore, Timing, Touched } from './ports.ts';
+import type { Presence } from './presence.ts';
+import { sessionTopic, workTopic } from './topics.ts';
+
+/** What the parts of the engine share. */
+export interface Context {
+  readonly store: BridgeStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly wakeups: Wakeups;
+  readonly config: BridgeConfig;
+  readonly terms: WorkTerms;
+  readonly presence: Presence;
+  readonly log: Log;
+  readonly reporter: Reporter;
+}
+
+export function timing({ clock, terms }: Context): Timing {
+  return { now: clock.now(), terms };
+}
+
+/** Wakes whoever waits for what an act changed. */
+export function wake({ wakeups }: Context, { sessionId, environmentId, state }: Touched): void {
+  wakeups.notify(sessionTopic(sessionId));
+  if (state === 'queued') wakeups.notify(workTopic(environmentId));
+}

@@ -1,0 +1,35 @@
+import { ServiceError } from '@sallyport/core';
+
+/** A place in a list that is sorted by creation: the item after which the next page begins. */
+export interface Place {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** An opaque `offset`. */
+export function encodePlace({ createdAt, id }: Place): string {
+  return Buffer.from(`${String(createdAt)} ${id}`).toString('base64url');
+}
+
+/** Throws `invalid_request`: a bad token is never an empty page. */
+export function decodePlace(offset: string): Place {
+  const match = /^(\d{1,15}) (\S{1,200})$/.exec(Buffer.from(offset, 'base64url').toString());
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw new ServiceError('invalid_request', 'The offset is not one that this service gave.', {
+      issues: [{ path: 'offset', message: 'not a page token' }],
+    });
+  return { createdAt: Number(match[1]), id: match[2] };
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** The `offset` of the next page, if there is one. */
+  readonly next: string | undefined;
+}
+
+/** Cuts what was read with a limit of one more than the page has. */
+export function pageOf<Item extends Place>(read: readonly Item[], limit: number): Page<Item> {
+  const items = read.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: read.length > limit && last ? encodePlace(last) : undefined };
+}

@@ -1,0 +1,127 @@
+import {
+  silentLog,
+  silentReporter,
+  ServiceError,
+  type Clock,
+  type Ids,
+  type Log,
+  type Random,
+  type Reporter,
+  type Timer,
+  type Wakeups,
+} from '@sallyport/core';
+import { defaultBridgeConfig, workTerms, type BridgeConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { createHandshake, type Handshake } from './handshake.ts';
+import { graceLeases, sweepLeases } from './lease.ts';
+import type { BridgeStore, TrustedDevices, WorkerTokens } from './ports.ts';
+import { createPresence } from './presence.ts';
+import { PollQueue } from './queue.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createWorkDesk, type WorkDesk } from './work.ts';
+import { WorkerStreams } from './worker-streams.ts';
+
+export interface BridgeEngineOptions {
+  readonly store: BridgeStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly wakeups: Wakeups;
+  readonly workerTokens: WorkerTokens;
+  readonly devices: TrustedDevices;
+  /** Absolute address that workers are sent to, without a slash at its end. */
+  readonly apiBaseUrl: string;
+  readonly config?: Partial<BridgeConfig>;
+  readonly log?: Log;
+  readonly reporter?: Reporter;
+}
+
+/** Environments, work, sessions and workers, without HTTP and SQL. The members are the areas of the contract. */
+export interface BridgeEngine {
+  readonly bridge: Pick<Registry, 'register' | 'unregister' | 'list'> & WorkDesk;
+  readonly sessions: Sessions;
+  readonly worker: Handshake;
+  /** Gives running work time to come back, then begins to judge what lapses. */
+  start(): Promise<void>;
+  /** Answers held polls with null, hands out nothing more, and sends workers away; resolves when their streams are closed. */
+  drain(): Promise<void>;
+  /** Ends the timer and writes what is known only here. */
+  stop(): Promise<void>;
+  stats(): { readonly workerStreams: number };
+}
+
+/** Composes the engine over its ports. */
+export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
+  const { store, clock, workerTokens, apiBaseUrl, log = silentLog } = options;
+  const config = { ...defaultBridgeConfig, ...options.config };
+  const context: Context = {
+    store,
+    clock,
+    random: options.random,
+    ids: options.ids,
+    wakeups: options.wakeups,
+    config,
+    terms: workTerms(config),
+    presence: createPresence(store.acts, clock, config),
+    log,
+    reporter: options.reporter ?? silentReporter,
+  };
+  const registry = createRegistry(context, options.devices);
+  const queue = new PollQueue(context);
+  const streams = new WorkerStreams(context, workerTokens);
+
+  let timer: Timer | undefined;
+  let sweptAt = clock.monotonic();
+  let sweeping: Promise<void> | undefined;
+
+  function arm(): void {
+    timer = clock.after(config.tickSeconds * 1000, tick);
+  }
+
+  function tick(): void {
+    arm();
+    queue.tick();
+    streams.tick();
+    const now = clock.monotonic();
+    if (sweeping !== undefined || now - sweptAt < config.sweepSeconds * 1000) return;
+    sweptAt = now;
+    sweeping = sweepLeases(context, streams)
+      .catch((error: unknown) => log.error({ err: error }, 'Leases could not be swept.'))
+      .finally(() => (sweeping = undefined));
+  }
+
+  return {
+    bridge: {
+      ...createWorkDesk(context, registry, queue),
+      register: (...input) => registry.register(...input),
+      list: (...input) => registry.list(...input),
+      async unregister(caller, environmentId) {
+        const deleted = await registry.unregister(caller, environmentId);
+        queue.refuse(environmentId, new ServiceError('environment_deleted', 'The environment was deleted.'));
+        return deleted;
+      },
+    },
+    sessions: createSessions(context, registry),
+    worker: createHandshake(context, { registry, streams, workerTokens, apiBaseUrl }),
+
+    async start() {
+      await graceLeases(context);
+      arm();
+    },
+
+    async drain() {
+      queue.drain();
+      await streams.drain();
+    },
+
+    async stop() {
+      timer?.cancel();
+      await sweeping;
+      await streams.writeRenewals('all');
+      await context.presence.write('all');
+    },
+
+    stats: () => ({ workerStreams: streams.size }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { SessionEvent } from '@sallyport/core/contract';
+import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
+import type { Context } from './context.ts';
+import { createLatch } from './latch.ts';
+import { toSessionEvent } from './log.ts';
+import type { SessionHead } from './records.ts';
+import { sessionTopic } from './topics.ts';
+
+/** What a follower of a session gets: an event of the log, or a notice without a place in it. */
+export type FollowerItem =
+  | { readonly kind: 'event'; readonly event: SessionEvent }
+  | {
+      readonly kind: 'notice';
+      readonly type: 'caught_up' | 'resync_required';
+      readonly data: Readonly<Record<string, unknown>>;
+    };
+
+/**
+ * Reads a session's log on as it grows, until the signal aborts or the session is deleted. It pulls from a cursor of its
+ * own: a slow reader holds one page and delays nobody.
+ */
+export async function* followLog(
+  { store, wakeups, config }: Context,
+  sessionId: string,
+  head: SessionHead,
+  { from, signal }: { readonly from: ResumeFrom; readonly signal: AbortSignal },
+): AsyncGenerator<FollowerItem, void, void> {
+  const latch = createLatch();
+  // Before the first read: what is appended between the two must wake.
+  const unsubscribe = wakeups.subscribe(sessionTopic(sessionId), () => latch.set());
+  try {
+    const { after, isLost } = placeInLog(from, head, head.oldestSeq - 1);
+    if (isLost) yield { kind: 'notice', type: 'resync_required', data: { oldest_seq: head.oldestSeq } };
+    let cursor = after;
+    let caughtUp = false;
+    while (!signal.aborted) {
+      const page = await store.reads.events({
+        sessionId,
+        after: cursor,
+        maxEvents: config.pageEvents,
+        maxBytes: config.pageBytes,
+      });
+      for (const event of page.events) yield { kind: 'event', event: toSessionEvent(sessionId, event) };
+      if (page.scannedTo > cursor) {
+        cursor = page.scannedTo;
+        continue;
+      }
+      if (!caughtUp) yield { kind: 'notice', type: 'caught_up', data: { seq: cursor } };
+      caughtUp = true;
+      if (!(await store.reads.sessionHead({ sessionId }))) return;
+      await latch.wait(signal);
+    }
+  } finally {
+    unsubscribe();
+  }
+}

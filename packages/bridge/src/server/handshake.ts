@@ -1,0 +1,108 @@
+import { ServiceError } from '@sallyport/core';
+import type { ResumeFrom } from '../protocol/resume.ts';
+import { timing, type Context } from './context.ts';
+import { noSuchSession } from './log.ts';
+import type { StreamSocket, WorkerClaims, WorkerProof, WorkerTokens } from './ports.ts';
+import type { Caller } from './records.ts';
+import type { Registry } from './registry.ts';
+import { sessionTopic } from './topics.ts';
+import { judgeEpoch } from './work-judgements.ts';
+import type { WorkerStreams } from './worker-streams.ts';
+
+export type WorkerCredentials = {
+  readonly worker_jwt: string;
+  readonly api_base_url: string;
+  readonly worker_epoch: number;
+};
+
+/** The three steps that give a worker its stream. */
+export interface Handshake {
+  /** Step 1. With the present worker's token its epoch stays; else it rises, and the old worker is fenced. */
+  takeOver(
+    caller: Caller,
+    sessionId: string,
+    options: { readonly workerToken?: string | undefined },
+  ): Promise<WorkerCredentials>;
+  /** Step 2; throws `stale_epoch`. Repeatable. */
+  register(worker: WorkerClaims, sessionId: string): Promise<{ readonly status: 'registered' }>;
+  /** Step 3, before the upgrade: may still throw. What it gives takes the socket. */
+  open(
+    worker: WorkerClaims,
+    sessionId: string,
+    options: { readonly from: ResumeFrom },
+  ): Promise<(socket: StreamSocket) => void>;
+  /** Whom a worker token proves its sender to be; null for none, and for one that does not hold. */
+  prove(workerToken: string | undefined): Promise<WorkerProof | null>;
+}
+
+export function createHandshake(
+  context: Context,
+  options: {
+    readonly registry: Registry;
+    readonly streams: WorkerStreams;
+    readonly workerTokens: WorkerTokens;
+    readonly apiBaseUrl: string;
+  },
+): Handshake {
+  const { store, presence, wakeups } = context;
+  const { registry, streams, workerTokens, apiBaseUrl } = options;
+
+  async function prove(workerToken: string | undefined): Promise<WorkerProof | null> {
+    if (workerToken === undefined) return null;
+    try {
+      const { sessionId, epoch } = await workerTokens.verify(workerToken);
+      return { sessionId, epoch };
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 401) return null;
+      throw error;
+    }
+  }
+
+  return {
+    prove,
+
+    async takeOver(caller, sessionId, { workerToken }) {
+      streams.refuseWhileDraining();
+      const session = await store.reads.session({ sessionId });
+      if (session?.organizationId !== caller.organizationId) throw noSuchSession(sessionId);
+      if (session.lastSeenAt === null)
+        throw new ServiceError('session_ended', "The session's environment is gone.");
+      await registry.held(caller, session.environmentId);
+      presence.seen(session.environmentId);
+      const proof = await prove(workerToken);
+      const provenEpoch = proof?.sessionId === sessionId ? proof.epoch : null;
+      const { epoch, hasNewWorker } = await store.acts.takeOverSession({ sessionId, provenEpoch });
+      if (hasNewWorker) wakeups.notify(sessionTopic(sessionId));
+      const { token } = await workerTokens.mint({
+        sessionId,
+        environmentId: session.environmentId,
+        workerId: caller.workerKey,
+        epoch,
+      });
+      return { worker_jwt: token, api_base_url: apiBaseUrl, worker_epoch: epoch };
+    },
+
+    async register(worker, sessionId) {
+      refuseOtherSession(worker, sessionId);
+      const head = await store.reads.sessionHead({ sessionId });
+      if (!head) throw noSuchSession(sessionId);
+      judgeEpoch(head.epoch, worker.epoch);
+      presence.seen(worker.environmentId);
+      return { status: 'registered' };
+    },
+
+    async open(worker, sessionId, { from }) {
+      streams.refuseWhileDraining();
+      refuseOtherSession(worker, sessionId);
+      const { epoch } = worker;
+      const log = await store.acts.attachWorker({ sessionId, epoch, ...timing(context) });
+      wakeups.notify(sessionTopic(sessionId));
+      return (socket) => streams.add(worker, socket, log, from);
+    },
+  };
+}
+
+/** A worker's token opens its own session only; that others exist is not told. */
+function refuseOtherSession(worker: WorkerClaims, sessionId: string): void {
+  if (worker.sessionId !== sessionId) throw noSuchSession(sessionId);
+}

@@ -1,0 +1,30 @@
+import { ServiceError, toTimestamp, type Ids } from '@sallyport/core';
+import type { NewEvent, SessionEvent } from '@sallyport/core/contract';
+import { isReservedEventType } from '../protocol/events.ts';
+import type { EventDraft, StoredEvent } from './records.ts';
+
+/** Events of a client as the log takes them. Throws `invalid_request` naming each event of a type that is the service's. */
+export function draftEvents(events: readonly NewEvent[], ids: Ids): readonly EventDraft[] {
+  const issues = events.flatMap(({ type }, index) =>
+    isReservedEventType(type)
+      ? [{ path: `events/${String(index)}/type`, message: "is one of the service's own types" }]
+      : [],
+  );
+  if (issues.length > 0)
+    throw new ServiceError('invalid_request', 'Some events are of a reserved type.', { issues });
+  return events.map(({ id, type, data, ...rest }) => ({
+    id: id ?? ids.next('evt'),
+    type,
+    data: data ?? rest,
+  }));
+}
+
+/** An event as it goes over the wire. */
+export function toSessionEvent(sessionId: string, event: StoredEvent): SessionEvent {
+  const { id, seq, type, createdAt, data } = event;
+  return { id, seq, type, session_id: sessionId, created_at: toTimestamp(createdAt), data };
+}
+
+export function noSuchSession(id: string): ServiceError {
+  return new ServiceError('not_found', `There is no session ${id}.`);
+}

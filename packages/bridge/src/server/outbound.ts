@@ -1,0 +1,102 @@
+import type { ServiceFrame } from '../protocol/frames.ts';
+import type { Context } from './context.ts';
+import { toSessionEvent } from './log.ts';
+import type { StreamSocket } from './ports.ts';
+import type { StoredEvent } from './records.ts';
+
+/**
+ * What a worker's socket gets: a cursor into the session's log that moves only while the socket takes more, so a reader
+ * that stands still holds one page and what the socket has buffered. The worker's own events are left out.
+ */
+export class Outbound {
+  readonly #context: Context;
+  readonly #sessionId: string;
+  readonly #socket: StreamSocket;
+  /** The socket that was full takes more. */
+  readonly #onRoom: () => void;
+  #cursor: number;
+  #page: StoredEvent[] = [];
+  #scannedTo: number;
+  #caughtUp = false;
+  #isClosed = false;
+  /** When the socket last took something while it was full; undefined while it is not. */
+  #stuckSince: number | undefined;
+
+  constructor(context: Context, sessionId: string, socket: StreamSocket, after: number, onRoom: () => void) {
+    this.#context = context;
+    this.#sessionId = sessionId;
+    this.#socket = socket;
+    this.#onRoom = onRoom;
+    this.#cursor = this.#scannedTo = after;
+  }
+
+  /** Up to where the log was sent. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Whether the socket has been full for so long without taking anything. */
+  isStuckFor(ms: number): boolean {
+    return this.#stuckSince !== undefined && this.#context.clock.monotonic() - this.#stuckSince >= ms;
+  }
+
+  /** Sends what the log has and the socket takes. */
+  async sendLog(): Promise<void> {
+    while (this.#sendPage()) if (!(await this.#readPage())) return;
+  }
+
+  /** A frame of the moment: small, and not held back. */
+  send(frame: ServiceFrame): void {
+    if (!this.#isClosed) this.#socket.send(JSON.stringify(frame), () => this.#sent());
+  }
+
+  /** Reads the next page; false where there is none. */
+  async #readPage(): Promise<boolean> {
+    const { store, config } = this.#context;
+    const { events, scannedTo } = await store.reads.events({
+      sessionId: this.#sessionId,
+      after: this.#cursor,
+      maxEvents: config.pageEvents,
+      maxBytes: config.pageBytes,
+      without: 'worker',
+    });
+    if (scannedTo > this.#cursor) {
+      this.#page = [...events];
+      this.#scannedTo = scannedTo;
+      return true;
+    }
+    if (!this.#caughtUp) this.send({ type: 'caught_up', seq: this.#cursor });
+    this.#caughtUp = true;
+    return false;
+  }
+
+  /** Sends the rest of the page; false where the socket is full, or closed. */
+  #sendPage(): boolean {
+    const { config, clock } = this.#context;
+    for (let event = this.#page[0]; event && !this.#isClosed; event = this.#page[0]) {
+      const text = JSON.stringify(toSessionEvent(this.#sessionId, event));
+      const waiting = this.#socket.bufferedAmount;
+      if (waiting > 0 && waiting + Buffer.byteLength(text) > config.sendHighBytes) {
+        this.#stuckSince ??= clock.monotonic();
+        return false;
+      }
+      this.#page.shift();
+      this.#cursor = event.seq;
+      this.#socket.send(text, () => this.#sent());
+    }
+    if (this.#isClosed) return false;
+    this.#cursor = this.#scannedTo;
+    return true;
+  }
+
+  #sent(): void {
+    if (this.#stuckSince === undefined || this.#isClosed) return;
+    const isRoomy = this.#socket.bufferedAmount < this.#context.config.sendLowBytes;
+    this.#stuckSince = isRoomy ? undefined : this.#context.clock.monotonic();
+    if (isRoomy) this.#onRoom();
+  }
+}

@@ -1,0 +1,257 @@
+import type { WorkState } from '@sallyport/core/contract';
+import type { WorkTerms } from './config.ts';
+import type {
+  Appended,
+  Environment,
+  EventDraft,
+  Json,
+  ListedEnvironment,
+  Origin,
+  Session,
+  SessionHead,
+  StoredEvent,
+} from './records.ts';
+
+/** When an act happens, and the terms by which it judges. */
+export interface Timing {
+  readonly now: number;
+  readonly terms: WorkTerms;
+}
+
+export interface RegisterEnvironment {
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly deviceId: string;
+  readonly workerKey: string;
+  /** Taken if the registration is for no environment that exists. */
+  readonly newId: string;
+  readonly sentId: string | undefined;
+  readonly machineName: string;
+  readonly directory: string;
+  readonly metadata: Json;
+  readonly workerType: string;
+  readonly now: number;
+  readonly ttlMs: number;
+}
+
+export interface CreateSession {
+  readonly id: string;
+  readonly workId: string;
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly environmentId: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly context: Json;
+  readonly events: readonly EventDraft[];
+  readonly now: number;
+  /** The same account's same key within the time makes no second session; another request under it is refused. */
+  readonly idempotency:
+    { readonly key: string; readonly fingerprint: string; readonly since: number } | undefined;
+}
+
+/** An item whose state an act changed: whom to wake. */
+export interface Touched {
+  readonly workId: string;
+  readonly sessionId: string;
+  readonly environmentId: string;
+  readonly state: WorkState;
+}
+
+export interface WorkerAttached {
+  readonly lastSeq: number;
+  readonly oldestSeq: number;
+  /** What workers of this session have acknowledged. */
+  readonly takenSeq: number;
+}
+
+/** A sign of life of a session's worker, as it is written. */
+export interface Renewal {
+  readonly sessionId: string;
+  readonly epoch: number;
+  readonly at: number;
+  readonly takenSeq: number;
+}
+
+/**
+ * The atomic acts of the bridge. Each loads, calls the judgements of this package and saves, in one transaction. An act
+ * throws the `ServiceError` of its judgement, and `not_found` where its subject is gone; then nothing has changed.
+ */
+export interface BridgeActs {
+  /** Gives the environment's id; throws `already_registered`. */
+  registerEnvironment(argument: RegisterEnvironment): Promise<string>;
+  /** Removes the environment, stops its work by force and remembers that it was deleted. */
+  unregisterEnvironment(argument: Timing & { readonly environmentId: string }): Promise<readonly Touched[]>;
+  /** Writes when environments were seen; their acknowledged work that waits for a first stream is renewed. */
+  touchEnvironments(argument: {
+    readonly seen: readonly { readonly environmentId: string; readonly at: number }[];
+    readonly firstAttachMs: number;
+  }): Promise<void>;
+  /** Delivers the oldest waiting item of these types, if any. */
+  claimWork(
+    argument: Timing & { readonly environmentId: string; readonly types: readonly string[] },
+  ): Promise<ClaimedWork | null>;
+  /** Takes a delivery back that never arrived. */
+  returnWork(
+    argument: Timing & { readonly workId: string; readonly delivery: number },
+  ): Promise<Touched | null>;
+  ackWork(
+    argument: Timing & {
+      readonly environmentId: string;
+      readonly workId: string;
+      readonly workerKey: string;
+    },
+  ): Promise<Touched>;
+  stopWork(
+    argument: Timing & {
+      readonly environmentId: string;
+      readonly workId: string;
+      readonly force: boolean;
+      /** Session and epoch of the worker token that came along. */
+      readonly proof: WorkerProof | null;
+    },
+  ): Promise<Touched>;
+  /** Judges the items whose deadline went by, at most `limit`; environments seen after `onlineSince` get theirs back. */
+  lapseWork(
+    argument: Timing & { readonly onlineSince: number; readonly limit: number },
+  ): Promise<readonly Touched[]>;
+  /** Gives all work that counts on signs of life at least until `until`. */
+  extendLeases(argument: { readonly until: number }): Promise<void>;
+  /** Session, first events and work item; gives the session's id: another's where the key is known. */
+  createSession(argument: CreateSession): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  deleteSession(argument: { readonly sessionId: string }): Promise<void>;
+  /** Step 1 of the handshake: gives the caller's epoch. */
+  takeOverSession(argument: {
+    readonly sessionId: string;
+    readonly provenEpoch: number | null;
+  }): Promise<{ readonly epoch: number; readonly hasNewWorker: boolean }>;
+  /** A worker's stream opens; throws `stale_epoch`. */
+  attachWorker(
+    argument: Timing & { readonly sessionId: string; readonly epoch: number },
+  ): Promise<WorkerAttached>;
+  renewWorkers(argument: { readonly renewals: readonly Renewal[]; readonly leaseMs: number }): Promise<void>;
+  /**
+   * Appends in order; an id that the session knows keeps its first `seq`. With an `epoch` the events are the worker's, and
+   * `worker.exited` among them ends the work; without, they are a client's, and an ended session refuses them.
+   */
+  appendEvents(
+    argument: Timing & {
+      readonly sessionId: string;
+      readonly epoch: number | null;
+      readonly events: readonly EventDraft[];
+    },
+  ): Promise<readonly Appended[]>;
+}
+
+export interface WorkerProof {
+  readonly sessionId: string;
+  readonly epoch: number;
+}
+
+export interface ClaimedWork {
+  readonly id: string;
+  readonly type: string;
+  readonly sessionId: string;
+  readonly delivery: number;
+}
+
+/** Newest first, after the item at that place. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly before: { readonly createdAt: number; readonly id: string } | undefined;
+}
+
+/** Bounded reads; each sees every act that was answered before. */
+export interface BridgeReads {
+  environment(argument: { readonly environmentId: string }): Promise<Environment | undefined>;
+  /** The organization that deleted an environment. */
+  deletedEnvironment(argument: { readonly environmentId: string }): Promise<string | undefined>;
+  environments(
+    argument: PageRequest & {
+      readonly organizationId: string;
+      readonly workerTypes: readonly string[];
+      readonly seenSince: number;
+    },
+  ): Promise<readonly ListedEnvironment[]>;
+  /** Whether `claimWork` would find something. */
+  hasWaitingWork(argument: {
+    readonly environmentId: string;
+    readonly types: readonly string[];
+  }): Promise<boolean>;
+  session(argument: { readonly sessionId: string }): Promise<Session | undefined>;
+  sessions(argument: PageRequest & { readonly organizationId: string }): Promise<readonly Session[]>;
+  sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;
+  /**
+   * The events after `after`, as many as fit (at least one, if there is one). `scannedTo` is where the next read goes on:
+   * beyond the last event given, where the ones left out follow.
+   */
+  events(argument: EventsRequest): Promise<EventsPage>;
+}
+
+export interface EventsRequest {
+  readonly sessionId: string;
+  readonly after: number;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+  /** Whose events are left out: a worker does not get its own back. */
+  readonly without?: Origin;
+}
+
+export interface EventsPage {
+  readonly events: readonly StoredEvent[];
+  readonly scannedTo: number;
+}
+
+export interface BridgeStore {
+  readonly acts: BridgeActs;
+  readonly reads: BridgeReads;
+}
+
+/** What a worker's JWT says. */
+export interface WorkerClaims {
+  readonly sessionId: string;
+  readonly environmentId: string;
+  readonly workerId: string;
+  readonly epoch: number;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface WorkerTokens {
+  mint(
+    claims: Omit<WorkerClaims, 'expiresAt'>,
+  ): Promise<{ readonly token: string; readonly expiresAt: number }>;
+  /** Throws `invalid_token` where it is none, or expired. */
+  verify(token: string): Promise<WorkerClaims>;
+}
+
+export interface TrustedDevices {
+  /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's. */
+  check(
+    token: string,
+    owner: { readonly accountId: string; readonly organizationId: string },
+  ): Promise<{ readonly deviceId: string }>;
+}
+
+/** A WebSocket, as far as a stream needs it; the app adapts its library's. */
+export interface StreamSocket {
+  /** Bytes taken by `send` that the network has not. */
+  readonly bufferedAmount: number;
+  /** `sent` runs when the network has the frame, or never will. */
+  send(text: string, sent: () => void): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  /** Ends it without a word. */
+  terminate(): void;
+  /** Stops and resumes reading. */
+  pause(): void;
+  resume(): void;
+  listen(listener: SocketListener): void;
+}
+
+export interface SocketListener {
+  /** A text frame; `undefined` for a binary one. */
+  message(text: string | undefined): void;
+  pong(): void;
+  closed(): void;
+}

@@ -1,0 +1,99 @@
+// Terminology
+//
+// environment   a directory of a machine in which work can run; registered while a bridge holds it
+// work item     the job of running one session; delivered by a poll, then acknowledged
+// delivery      one answer to a poll that carries the item; unacknowledged, it lapses
+// attempt       the time from the queue to an end or to the loss of the worker
+// lease         how long acknowledged work counts as running without a sign of its worker
+// epoch         numbers the workers of a session; only the newest may write
+// log           a session's events, numbered densely by `seq` from 1
+import type { WorkState } from '@sallyport/core/contract';
+
+/** Who calls, as far as the bridge cares. `workerKey` tells workers of one account apart. */
+export interface Caller {
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly isAdmin: boolean;
+  readonly workerKey: string;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Times of records are epoch milliseconds. */
+export interface Environment {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Whose it is: the account that registered it. */
+  readonly accountId: string;
+  readonly machineName: string;
+  readonly directory: string;
+  readonly metadata: Json;
+  readonly workerType: string;
+  readonly lastSeenAt: number;
+  readonly createdAt: number;
+}
+
+export interface ListedEnvironment extends Environment {
+  readonly activeSessions: number;
+}
+
+export interface Work {
+  readonly id: string;
+  readonly environmentId: string;
+  readonly sessionId: string;
+  readonly type: string;
+  readonly state: WorkState;
+  /** When the present state lapses: a delivery, a lease, an unconfirmed stop. */
+  readonly deadline: number | null;
+  readonly deliveries: number;
+  readonly attempt: number;
+  /** The worker that acknowledged this attempt. */
+  readonly ackedBy: string | null;
+  /** Whether a stream of this attempt was ever open. */
+  readonly attached: boolean;
+  readonly reason: string | null;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly environmentId: string;
+  readonly workId: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly context: Json;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly workState: WorkState;
+  /** The environment's; null when it is gone. */
+  readonly lastSeenAt: number | null;
+}
+
+/** What a stream needs to know of its session between two reads of the log. */
+export interface SessionHead {
+  readonly epoch: number;
+  readonly lastSeq: number;
+  /** The first event that the log still has; 1 unless trimming is configured. */
+  readonly oldestSeq: number;
+  readonly workState: WorkState;
+  readonly environmentGone: boolean;
+}
+
+export type Origin = 'client' | 'service' | 'worker';
+
+/** An event on its way into the log. */
+export interface EventDraft {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Json;
+}
+
+export interface StoredEvent extends EventDraft {
+  readonly seq: number;
+  readonly createdAt: number;
+}
+
+export type Appended = {
+  readonly id: string;
+  readonly seq: number;
+};

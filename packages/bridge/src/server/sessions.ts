@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { toTimestamp } from '@sallyport/core';
+import type { CreateSessionRequest, NewEvent, Session as WireSession } from '@sallyport/core/contract';
+import type { ResumeFrom } from '../protocol/resume.ts';
+import { timing, type Context } from './context.ts';
+import { decodePlace, pageOf, type Page } from './cursor.ts';
+import { followLog, type FollowerItem } from './follow.ts';
+import { draftEvents, noSuchSession } from './log.ts';
+import { presenceOf } from './presence.ts';
+import type { Appended, Caller, Session } from './records.ts';
+import type { Registry } from './registry.ts';
+import { sessionStatus } from './states.ts';
+import { sessionTopic, workTopic } from './topics.ts';
+
+/** Sessions of the caller's organization; another's is `not_found`. */
+export interface Sessions {
+  /**
+   * Creates session, first events and work together. The same account's same `idempotencyKey` within a day gives the
+   * session that it made before; another request under that key is `invalid_request`.
+   */
+  create(
+    caller: Caller,
+    request: CreateSessionRequest,
+    options?: { readonly idempotencyKey?: string | undefined },
+  ): Promise<WireSession>;
+  get(caller: Caller, id: string): Promise<WireSession>;
+  /** Newest first. */
+  list(
+    caller: Caller,
+    query: { readonly limit: number; readonly offset?: string | undefined },
+  ): Promise<Page<WireSession>>;
+  delete(caller: Caller, id: string): Promise<{ readonly id: string; readonly deleted: true }>;
+  /** Throws `session_ended`. */
+  append(
+    caller: Caller,
+    id: string,
+    events: readonly NewEvent[],
+  ): Promise<{ readonly events: readonly Appended[] }>;
+  follow(
+    caller: Caller,
+    id: string,
+    options: { readonly from: ResumeFrom; readonly signal: AbortSignal },
+  ): Promise<AsyncIterable<FollowerItem>>;
+}
+
+export function createSessions(context: Context, registry: Registry): Sessions {
+  const { store, clock, config, ids, presence, wakeups } = context;
+
+  async function visible(caller: Caller, sessionId: string): Promise<Session> {
+    const session = await store.reads.session({ sessionId });
+    if (session?.organizationId === caller.organizationId) return session;
+    throw noSuchSession(sessionId);
+  }
+
+  return {
+    async create(caller, request, { idempotencyKey } = {}) {
+      await registry.visible(caller, request.environment_id);
+      const now = clock.now();
+      const { id, isNew } = await store.acts.createSession({
+        id: ids.next('session'),
+        workId: ids.next('work'),
+        accountId: caller.accountId,
+        organizationId: caller.organizationId,
+        environmentId: request.environment_id,
+        title: request.title,
+        tags: request.tags,
+        context: request.session_context,
+        events: draftEvents(request.events, ids),
+        now,
+        idempotency:
+          idempotencyKey === undefined
+            ? undefined
+            : {
+                key: idempotencyKey,
+                fingerprint: fingerprintOf(request),
+                since: now - config.idempotencySeconds * 1000,
+              },
+      });
+      if (isNew) wakeups.notify(workTopic(request.environment_id));
+      return toWire(await visible(caller, id));
+    },
+
+    async get(caller, id) {
+      const session = await visible(caller, id);
+      return { ...toWire(session), session_context: session.context };
+    },
+
+    async list(caller, { limit, offset }) {
+      const read = await store.reads.sessions({
+        organizationId: caller.organizationId,
+        limit: limit + 1,
+        before: offset === undefined ? undefined : decodePlace(offset),
+      });
+      const { items, next } = pageOf(read, limit);
+      return { items: items.map(toWire), next };
+    },
+
+    async delete(caller, id) {
+      await visible(caller, id);
+      await store.acts.deleteSession({ sessionId: id });
+      wakeups.notify(sessionTopic(id));
+      return { id, deleted: true };
+    },
+
+    async append(caller, id, events) {
+      await visible(caller, id);
+      const drafts = draftEvents(events, ids);
+      const appended = await store.acts.appendEvents({
+        sessionId: id,
+        epoch: null,
+        events: drafts,
+        ...timing(context),
+      });
+      wakeups.notify(sessionTopic(id));
+      return { events: appended };
+    },
+
+    async follow(caller, id, { from, signal }) {
+      await visible(caller, id);
+      const head = await store.reads.sessionHead({ sessionId: id });
+      if (!head) throw noSuchSession(id);
+      return followLog(context, id, head, { from, signal });
+    },
+  };
+
+  function toWire(session: Session): WireSession {
+    const lastSeenAt = presence.lastSeen(session.environmentId, session.lastSeenAt ?? 0);
+    return {
+      id: session.id,
+      title: session.title,
+      environment_id: session.environmentId,
+      work_id: session.workId,
+      status: sessionStatus(session.workState, presenceOf(lastSeenAt, clock.now(), config) === 'online'),
+      tags: [...session.tags],
+      created_at: toTimestamp(session.createdAt),
+      updated_at: toTimestamp(session.updatedAt),
+    };
+  }
+}
+
+/** Tells a repeated request from another one under the same key. A retry sends the same bytes, so order may count. */
+function fingerprintOf(request: CreateSessionRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+}

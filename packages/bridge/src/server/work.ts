@@ -1,0 +1,91 @@
+import type { WorkState } from '@sallyport/core/contract';
+import { timing, wake, type Context } from './context.ts';
+import type { WorkerProof } from './ports.ts';
+import type { PollQueue } from './queue.ts';
+import type { Caller } from './records.ts';
+import type { Registry } from './registry.ts';
+
+export type WorkItem = {
+  readonly id: string;
+  readonly data: { readonly type: string; readonly id: string };
+};
+
+export interface PollAnswer {
+  readonly work: WorkItem | null;
+  /** What the caller should wait before its next poll. */
+  readonly nextPollMs: number;
+  /** To be called when the answer did not reach its caller. */
+  giveBack(): Promise<void>;
+}
+
+export interface WorkReference {
+  readonly environmentId: string;
+  readonly workId: string;
+}
+
+export type WorkStatus = {
+  readonly id: string;
+  readonly state: WorkState;
+};
+
+/** What a bridge does with work items. All throw `not_found` and `forbidden` of the environment. */
+export interface WorkDesk {
+  poll(
+    caller: Caller,
+    request: {
+      readonly environmentId: string;
+      readonly blockMs?: number | undefined;
+      readonly types?: readonly string[] | undefined;
+      readonly capacity?: number | undefined;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<PollAnswer>;
+  /** Throws `ack_already_processed` or `work_stopped`. */
+  ack(caller: Caller, work: WorkReference): Promise<WorkStatus>;
+  /** Repeatable in every state. With the worker's token it confirms the end. */
+  stop(
+    caller: Caller,
+    work: WorkReference & { readonly force: boolean; readonly proof: WorkerProof | null },
+  ): Promise<WorkStatus>;
+}
+
+export function createWorkDesk(context: Context, registry: Registry, queue: PollQueue): WorkDesk {
+  const { store, presence, random } = context;
+
+  return {
+    async poll(caller, { environmentId, blockMs = 0, types = ['session'], capacity, signal }) {
+      await registry.held(caller, environmentId);
+      presence.seen(environmentId);
+      const takesWork = capacity !== 0;
+      const { workerKey } = caller;
+      const claimed = await queue.poll({ environmentId, workerKey, types, blockMs, takesWork, signal });
+      if (claimed === null)
+        return {
+          work: null,
+          nextPollMs: Math.floor(random.fraction() * 1001),
+          giveBack: () => Promise.resolve(),
+        };
+      return {
+        work: { id: claimed.id, data: { type: claimed.type, id: claimed.sessionId } },
+        nextPollMs: 0,
+        giveBack: () => queue.giveBack(claimed),
+      };
+    },
+
+    async ack(caller, { environmentId, workId }) {
+      await registry.held(caller, environmentId);
+      presence.seen(environmentId);
+      const { workerKey } = caller;
+      const acked = await store.acts.ackWork({ environmentId, workId, workerKey, ...timing(context) });
+      wake(context, acked);
+      return { id: workId, state: acked.state };
+    },
+
+    async stop(caller, { environmentId, workId, force, proof }) {
+      await registry.held(caller, environmentId);
+      const stopped = await store.acts.stopWork({ environmentId, workId, force, proof, ...timing(context) });
+      wake(context, stopped);
+      return { id: workId, state: stopped.state };
+    },
+  };
+}

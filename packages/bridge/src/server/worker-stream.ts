@@ -1,0 +1,235 @@
+import { ServiceError, toTimestamp } from '@sallyport/core';
+import { closeCodes, type WorkerEvent } from '../protocol/frames.ts';
+import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
+import { readWorkerFrame } from '../protocol/worker-frame.ts';
+import { coalesced } from './coalesced.ts';
+import { timing, type Context } from './context.ts';
+import { Inbox } from './inbox.ts';
+import { Outbound } from './outbound.ts';
+import type { Renewal, StreamSocket, WorkerAttached, WorkerClaims, WorkerTokens } from './ports.ts';
+import { isFinal } from './states.ts';
+import { sessionTopic } from './topics.ts';
+
+/** Bad frames that a worker may send before it is closed. */
+const badFramesAllowed = 2;
+
+export interface WorkerStreamOptions {
+  readonly context: Context;
+  readonly workerTokens: WorkerTokens;
+  readonly claims: WorkerClaims;
+  readonly socket: StreamSocket;
+  readonly log: WorkerAttached;
+  readonly from: ResumeFrom;
+  readonly onEnd: (stream: WorkerStream) => void;
+}
+
+/**
+ * One worker's WebSocket: its events are appended in order and acknowledged once they are durable, the session's log goes
+ * out to it, and every frame is a sign of life. Ends when a newer worker, a person or the clock says so.
+ */
+export class WorkerStream {
+  readonly claims: WorkerClaims;
+  readonly #context: Context;
+  readonly #tokens: WorkerTokens;
+  readonly #socket: StreamSocket;
+  readonly #inbox: Inbox;
+  readonly #outbound: Outbound;
+  readonly #onEnd: (stream: WorkerStream) => void;
+  readonly #unsubscribe: () => void;
+  readonly #pump = coalesced(() => this.#goOn());
+
+  #isOpen = true;
+
+  #takenSeq: number;
+  #expiresAt: number;
+  #toldExpiry = false;
+  #badFrames = 0;
+  #frameAt: number;
+  #frameMonotonic: number;
+  #pingedAt: number;
+  #written: { readonly at: number; readonly monotonic: number; readonly takenSeq: number };
+
+  constructor({ context, workerTokens, claims, socket, log, from, onEnd }: WorkerStreamOptions) {
+    const { clock, wakeups, config } = context;
+    this.claims = claims;
+    this.#context = context;
+    this.#tokens = workerTokens;
+    this.#socket = socket;
+    this.#onEnd = onEnd;
+    this.#takenSeq = log.takenSeq;
+    this.#expiresAt = claims.expiresAt;
+    this.#frameAt = clock.now();
+    this.#frameMonotonic = this.#pingedAt = clock.monotonic();
+    this.#written = { at: this.#frameAt, monotonic: this.#frameMonotonic, takenSeq: log.takenSeq };
+    this.#inbox = new Inbox(socket, clock, config, (events) => this.#append(events));
+
+    const { after, isLost } = placeInLog(from, log, log.takenSeq);
+    this.#outbound = new Outbound(context, claims.sessionId, socket, after, () => void this.#pump());
+    // Before the first read: what is appended between the two must wake.
+    this.#unsubscribe = wakeups.subscribe(sessionTopic(claims.sessionId), () => void this.#pump());
+    socket.listen({
+      message: (text) => this.#receive(text),
+      pong: () => this.#sawFrame(),
+      closed: () => this.#end(),
+    });
+    if (isLost) this.#outbound.send({ type: 'resync_required', oldest_seq: log.oldestSeq });
+    void this.#pump();
+  }
+
+  /** Pings, and ends what is silent, stuck or expired. */
+  tick(): void {
+    if (!this.#isOpen) return;
+    const { clock, config } = this.#context;
+    const monotonic = clock.monotonic();
+    this.#inbox.tick();
+    if (monotonic - this.#frameMonotonic >= config.idleSeconds * 1000) return this.terminate();
+    if (this.#outbound.isStuckFor(config.slowReaderSeconds * 1000))
+      return this.close(closeCodes.slowConsumer, 'slow_consumer');
+    if (monotonic - this.#pingedAt >= config.pingSeconds * 1000) {
+      this.#pingedAt = monotonic;
+      this.#socket.ping();
+    }
+    const expiresInMs = this.#expiresAt - clock.now();
+    if (expiresInMs <= -config.tokenGraceSeconds * 1000)
+      return this.close(closeCodes.tokenExpired, 'token_expired');
+    if (expiresInMs <= config.tokenNoticeSeconds * 1000 && !this.#toldExpiry) {
+      this.#toldExpiry = true;
+      this.#outbound.send({ type: 'token_expiring', expires_at: toTimestamp(this.#expiresAt) });
+    }
+  }
+
+  /** The sign of life that is to be written, if there is a new one; writes are coalesced while it is not `final`. */
+  takeRenewal(final = false): Renewal | undefined {
+    const { clock, config } = this.#context;
+    const monotonic = clock.monotonic();
+    const isNews = this.#frameAt > this.#written.at || this.#takenSeq > this.#written.takenSeq;
+    const isDue =
+      this.#takenSeq > this.#written.takenSeq ||
+      monotonic - this.#written.monotonic >= config.leaseWriteSeconds * 1000;
+    if (!isNews || !(isDue || final)) return undefined;
+    this.#written = { at: this.#frameAt, monotonic, takenSeq: this.#takenSeq };
+    const { sessionId, epoch } = this.claims;
+    return { sessionId, epoch, at: this.#frameAt, takenSeq: this.#takenSeq };
+  }
+
+  /** Up to where the worker has taken what it was sent. */
+  get takenSeq(): number {
+    return this.#takenSeq;
+  }
+
+  announceDrain(reconnectInMs: number): void {
+    this.#outbound.send({ type: 'draining', reconnect_in_ms: reconnectInMs });
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    this.#socket.close(code, reason);
+    this.#end();
+  }
+
+  /** Ends without a word: the other side is gone, or has opened another stream. */
+  terminate(): void {
+    if (!this.#isOpen) return;
+    this.#socket.terminate();
+    this.#end();
+  }
+
+  #end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#outbound.close();
+    this.#unsubscribe();
+    this.#onEnd(this);
+  }
+
+  #sawFrame(): void {
+    this.#frameAt = this.#context.clock.now();
+    this.#frameMonotonic = this.#context.clock.monotonic();
+    this.#context.presence.seen(this.claims.environmentId);
+  }
+
+  #receive(text: string | undefined): void {
+    if (!this.#isOpen) return;
+    this.#sawFrame();
+    const read =
+      text === undefined ? { kind: 'bad' as const, reason: 'Frames are text.' } : readWorkerFrame(text);
+    switch (read.kind) {
+      case 'event':
+        return this.#inbox.push(read.event, text?.length ?? 0);
+      case 'frame':
+        if (read.frame.type === 'ack') this.#take(read.frame.seq);
+        if (read.frame.type === 'auth') void this.#renewToken(read.frame.token);
+        return;
+      case 'bad':
+        this.#outbound.send({ type: 'error', error: 'invalid_request', error_description: read.reason });
+        if (++this.#badFrames > badFramesAllowed) this.close(closeCodes.invalidPayload, 'invalid_frames');
+        return;
+      case 'ignored':
+        return;
+    }
+  }
+
+  #take(seq: number): void {
+    // What was never sent cannot have been taken.
+    this.#takenSeq = Math.max(this.#takenSeq, Math.min(seq, this.#outbound.cursor));
+  }
+
+  async #renewToken(token: string): Promise<void> {
+    try {
+      const claims = await this.#tokens.verify(token);
+      if (claims.sessionId !== this.claims.sessionId || claims.epoch !== this.claims.epoch)
+        throw new ServiceError('invalid_token', 'The token is for another session or epoch.');
+      this.#expiresAt = Math.max(this.#expiresAt, claims.expiresAt);
+      this.#toldExpiry = false;
+    } catch (error) {
+      if (!(error instanceof ServiceError))
+        this.#context.log.error({ err: error }, 'A worker token check failed.');
+      this.#outbound.send({
+        type: 'error',
+        error: 'invalid_token',
+        error_description: 'The token does not hold here.',
+      });
+    }
+  }
+
+  /** Makes events durable, then acknowledges them. Rejects never: what fails ends the stream, and the worker resends. */
+  async #append(events: readonly WorkerEvent[]): Promise<void> {
+    const { store, wakeups } = this.#context;
+    const { sessionId, epoch } = this.claims;
+    try {
+      const appended = await store.acts.appendEvents({ sessionId, epoch, events, ...timing(this.#context) });
+      for (const { id, seq } of appended) this.#outbound.send({ type: 'ack', id, seq });
+      wakeups.notify(sessionTopic(sessionId));
+    } catch (error) {
+      this.#inbox.stop();
+      if (error instanceof ServiceError && error.status < 500) {
+        await this.#isSuperseded();
+        return this.close(closeCodes.staleEpoch, error.code);
+      }
+      this.#context.log.error({ err: error, session_id: sessionId }, 'Events could not be appended.');
+      this.close(closeCodes.serviceRestart, 'store_unavailable');
+    }
+  }
+
+  /** Looks whether the stream may go on, then sends what the log has and the socket takes. */
+  async #goOn(): Promise<void> {
+    try {
+      if (this.#isOpen && !(await this.#isSuperseded())) await this.#outbound.sendLog();
+    } catch (error) {
+      this.#context.log.error(
+        { err: error, session_id: this.claims.sessionId },
+        'A stream could not be read.',
+      );
+      this.close(closeCodes.serviceRestart, 'store_unavailable');
+    }
+  }
+
+  async #isSuperseded(): Promise<boolean> {
+    const head = await this.#context.store.reads.sessionHead({ sessionId: this.claims.sessionId });
+    if (!head || head.environmentGone) this.close(closeCodes.gone, 'gone');
+    else if (head.epoch !== this.claims.epoch && isFinal(head.workState))
+      this.close(closeCodes.revoked, 'stopped');
+    else if (head.epoch !== this.claims.epoch) this.close(closeCodes.staleEpoch, 'stale_epoch');
+    return !this.#isOpen;
+  }
+}

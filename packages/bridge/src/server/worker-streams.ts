@@ -1,0 +1,96 @@
+import { ServiceError, sleep } from '@sallyport/core';
+import { closeCodes } from '../protocol/frames.ts';
+import type { ResumeFrom } from '../protocol/resume.ts';
+import type { Context } from './context.ts';
+import type { Renewal, StreamSocket, WorkerAttached, WorkerClaims, WorkerTokens } from './ports.ts';
+import { WorkerStream } from './worker-stream.ts';
+
+/** A few streams end at once; only many are worth the whole spread. */
+const spreadPerStreamMs = 10;
+
+/** The open worker streams of this process, one a session. */
+export class WorkerStreams {
+  readonly #context: Context;
+  readonly #workerTokens: WorkerTokens;
+  readonly #streams = new Map<string, WorkerStream>();
+  readonly #lastWrites = new Set<Promise<void>>();
+  #draining = false;
+
+  constructor(context: Context, workerTokens: WorkerTokens) {
+    this.#context = context;
+    this.#workerTokens = workerTokens;
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  refuseWhileDraining(): void {
+    if (this.#draining)
+      throw new ServiceError('draining', 'The service is about to stop.', { retryAfterMs: 1000 });
+  }
+
+  /** Takes a worker's socket. The worker's older stream ends: it must have given it up. */
+  add(claims: WorkerClaims, socket: StreamSocket, log: WorkerAttached, from: ResumeFrom): void {
+    const older = this.#streams.get(claims.sessionId);
+    if (older?.claims.epoch === claims.epoch) older.terminate();
+    const stream = new WorkerStream({
+      context: this.#context,
+      workerTokens: this.#workerTokens,
+      claims,
+      socket,
+      log: { ...log, takenSeq: Math.max(log.takenSeq, older?.takenSeq ?? 0) },
+      from,
+      onEnd: (ended) => this.#remove(ended),
+    });
+    this.#streams.set(claims.sessionId, stream);
+    if (this.#draining) stream.close(closeCodes.serviceRestart, 'draining');
+  }
+
+  tick(): void {
+    for (const stream of this.#streams.values()) stream.tick();
+  }
+
+  async writeRenewals(which: 'all' | 'due'): Promise<void> {
+    const renewals = [...this.#streams.values()].flatMap(
+      (stream) => stream.takeRenewal(which === 'all') ?? [],
+    );
+    await this.#write(renewals);
+  }
+
+  /** Tells every worker to come back soon and closes the streams one by one; resolves when none is left. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const { clock, config, random } = this.#context;
+    const spreadMs = Math.min(config.drainSpreadSeconds * 1000, this.#streams.size * spreadPerStreamMs);
+    await Promise.all(
+      [...this.#streams.values()].map(async (stream) => {
+        stream.announceDrain(Math.floor(random.fraction() * config.drainSpreadSeconds * 1000));
+        await sleep(clock, random.fraction() * spreadMs);
+        stream.close(closeCodes.serviceRestart, 'draining');
+      }),
+    );
+    await Promise.all(this.#lastWrites);
+  }
+
+  #remove(stream: WorkerStream): void {
+    // An ended stream's last sign of life decides when its lease runs out.
+    const renewal = stream.takeRenewal(true);
+    if (renewal) {
+      const write = this.#write([renewal]);
+      this.#lastWrites.add(write);
+      void write.finally(() => this.#lastWrites.delete(write));
+    }
+    if (this.#streams.get(stream.claims.sessionId) === stream) this.#streams.delete(stream.claims.sessionId);
+  }
+
+  async #write(renewals: readonly Renewal[]): Promise<void> {
+    if (renewals.length === 0) return;
+    const leaseMs = this.#context.config.runLeaseSeconds * 1000;
+    try {
+      await this.#context.store.acts.renewWorkers({ renewals, leaseMs });
+    } catch (error) {
+      this.#context.log.error({ err: error }, 'Leases could not be renewed.');
+    }
+  }
+}

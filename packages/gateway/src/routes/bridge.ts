@@ -1,0 +1,71 @@
+import type { BridgeEngine, Caller as BridgeCaller } from '@sallyport/bridge/server';
+import { contract } from '@sallyport/core/contract';
+import type { Caller, Handlers } from '../http/handler.ts';
+import { linkNextPage, pageSize } from './page.ts';
+
+/** The bridge's rows on its engine. */
+export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['bridge'] {
+  return {
+    register: ({ caller, headers, body }) =>
+      bridge.register(
+        toBridgeCaller(caller, headers['vendor-worker-id']),
+        body,
+        headers['x-trusted-device-token'],
+      ),
+
+    async poll({ caller, headers, params, query, signal, reply, log }) {
+      const answer = await bridge.poll(toBridgeCaller(caller, headers['vendor-worker-id']), {
+        environmentId: params.env_id,
+        blockMs: query.block_ms,
+        types: query.types?.split(',').map((type) => type.trim()),
+        capacity: query.capacity,
+        signal,
+      });
+      if (signal.aborted) {
+        await answer.giveBack();
+        return null;
+      }
+      reply.header('x-next-poll-ms', String(answer.nextPollMs));
+      // Work must not wait for its delivery to lapse when the caller goes away before the answer is out.
+      reply.raw.once('close', () => {
+        if (reply.raw.writableFinished) return;
+        answer.giveBack().catch((error: unknown) => log.error({ err: error }, 'Work was not taken back.'));
+      });
+      return answer.work;
+    },
+
+    ack: ({ caller, headers, params }) =>
+      bridge.ack(toBridgeCaller(caller, headers['vendor-worker-id']), {
+        environmentId: params.env_id,
+        workId: params.work_id,
+      }),
+
+    async stop({ caller, headers, params, body }) {
+      return bridge.stop(toBridgeCaller(caller), {
+        environmentId: params.env_id,
+        workId: params.work_id,
+        force: body.force,
+        proof: await worker.prove(headers['x-worker-token']),
+      });
+    },
+
+    unregister: ({ caller, params }) => bridge.unregister(toBridgeCaller(caller), params.environment_id),
+
+    async list({ caller, params, query, request, reply }) {
+      const { items, next } = await bridge.list(toBridgeCaller(caller), {
+        organizationId: params.org_uuid,
+        workerTypes: query.included_worker_types.split(',').map((type) => type.trim()),
+        limit: pageSize(contract.bridge.list, query.limit),
+        offset: query.offset,
+      });
+      linkNextPage(request, reply, next);
+      return { environments: [...items], has_more: next !== undefined };
+    },
+  };
+}
+
+/** `workerId`: what the client calls its worker; without one, the grant behind its token tells it apart. */
+export function toBridgeCaller(caller: Caller, workerId?: string): BridgeCaller {
+  const { accountId, organizationId, role, grantId } = caller;
+  return { accountId, organizationId, isAdmin: role === 'admin', workerKey: workerId ?? grantId };
+}

@@ -1,0 +1,82 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Appended, EventDraft, Origin, Touched, Verdict, Work } from '@sallyport/bridge/server';
+import { ServiceError, type Ids } from '@sallyport/core';
+import { select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+
+export interface LogHead {
+  readonly epoch: number;
+  readonly last_seq: number;
+  readonly work_id: string;
+}
+
+/** Sessions' logs and work items inside a transaction: what all acts that change them go through. */
+export interface SessionLog {
+  /** Throws `not_found`. */
+  head(sessionId: string): LogHead;
+  /** Throws `not_found`. */
+  work(workId: string): Work;
+  /** Numbers and inserts; an event whose id the session has keeps its first `seq`. */
+  append(sessionId: string, origin: Origin, events: readonly EventDraft[], now: number): readonly Appended[];
+  /** Saves what was decided about a work item, and what goes with it; without a verdict, the item stands as it is. */
+  settle(before: Work, verdict: Verdict | undefined, now: number): Touched;
+}
+
+export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
+  const headById = select<LogHead>(db, 'SELECT epoch, last_seq, work_id FROM session WHERE id = ?');
+  const workById = select<WorkRow>(db, `${selectWork} WHERE id = ?`);
+  const insertEvent = db.prepare(
+    `INSERT INTO session_event (session_id, seq, id, type, origin, data, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session_id, id) DO NOTHING`,
+  );
+  const seqById = select<{ seq: number }>(
+    db,
+    'SELECT seq FROM session_event WHERE session_id = ? AND id = ?',
+  );
+  const updateHead = db.prepare('UPDATE session SET last_seq = ?, updated_at = ? WHERE id = ?');
+  const raiseEpoch = db.prepare('UPDATE session SET epoch = epoch + 1 WHERE id = ?');
+  const updateWork = db.prepare(
+    `UPDATE work SET state = ?, deadline = ?, deliveries = ?, attempt = ?, acked_by = ?, attached = ?, reason = ?
+     WHERE id = ?`,
+  );
+
+  function head(sessionId: string): LogHead {
+    const row = headById.get(sessionId);
+    if (!row) throw new ServiceError('not_found', 'There is no such session.');
+    return row;
+  }
+
+  function append(sessionId: string, origin: Origin, events: readonly EventDraft[], now: number): Appended[] {
+    const first = head(sessionId).last_seq;
+    let last = first;
+    const appended = events.map(({ id, type, data }) => {
+      const { changes } = insertEvent.run(sessionId, last + 1, id, type, origin, JSON.stringify(data), now);
+      if (changes === 1) return { id, seq: ++last };
+      return { id, seq: seqById.get(sessionId, id)?.seq ?? 0 };
+    });
+    if (last > first) updateHead.run(last, now, sessionId);
+    return appended;
+  }
+
+  function save({ work, raisesEpoch, announcements }: Verdict, now: number): void {
+    const { state, deadline, deliveries, attempt, ackedBy, attached, reason, id } = work;
+    updateWork.run(state, deadline, deliveries, attempt, ackedBy, attached ? 1 : 0, reason, id);
+    if (raisesEpoch) raiseEpoch.run(work.sessionId);
+    const events = announcements.map((announcement) => ({ id: ids.next('evt'), ...announcement }));
+    if (events.length > 0) append(work.sessionId, 'service', events, now);
+  }
+
+  return {
+    head,
+    append,
+    work(workId) {
+      const row = workById.get(workId);
+      if (!row) throw new ServiceError('not_found', 'There is no such work item.');
+      return toWork(row);
+    },
+    settle(before, verdict, now) {
+      if (verdict) save(verdict, now);
+      const { id: workId, sessionId, environmentId, state } = verdict?.work ?? before;
+      return { workId, sessionId, environmentId, state };
+    },
+  };
+}

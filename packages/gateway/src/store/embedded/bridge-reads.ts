@@ -1,0 +1,154 @@
+import type { BridgeReads, Json, Session, StoredEvent } from '@sallyport/bridge/server';
+import type { WorkState } from '@sallyport/core/contract';
+import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import type { Reader } from './reader.ts';
+
+interface SessionRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly environment_id: string;
+  readonly work_id: string;
+  readonly title: string;
+  readonly tags: string;
+  readonly context: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly state: WorkState;
+  readonly last_seen_at: number | null;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly created_at: number;
+}
+
+const selectSession = `
+  SELECT s.id, s.organization_id, s.environment_id, s.work_id, s.title, s.tags, s.context, s.created_at, s.updated_at,
+         w.state, r.last_seen_at
+  FROM session s JOIN work w ON w.id = s.work_id
+  LEFT JOIN bridge_registration r ON r.environment_id = s.environment_id`;
+
+/** The bridge's bounded reads on SQLite. */
+export function bridgeReads(reader: Reader): BridgeReads {
+  const environmentById = reader.query<EnvironmentRow>(`${selectEnvironment} WHERE e.id = ?`);
+  const tombstoneById = reader.query<{ organization_id: string }>(
+    'SELECT organization_id FROM deleted_environment WHERE id = ?',
+  );
+  const listed = reader.query<EnvironmentRow & { active_sessions: number }>(
+    `SELECT listed.*, (SELECT count(*) FROM work WHERE work.environment_id = listed.id
+         AND state IN ('active', 'stopping')) AS active_sessions
+     FROM (${selectEnvironment}
+       WHERE e.organization_id = ? AND (e.created_at, e.id) < (?, ?) AND r.last_seen_at > ?
+         AND r.worker_type IN (SELECT value FROM json_each(?))
+       ORDER BY e.created_at DESC, e.id DESC LIMIT ?) AS listed`,
+  );
+  const waiting = reader.query<{ found: 1 }>(
+    `SELECT 1 AS found FROM work WHERE environment_id = ? AND state IN ('queued', 'lost')
+       AND type IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  );
+  const sessionById = reader.query<SessionRow>(`${selectSession} WHERE s.id = ?`);
+  const sessionsListed = reader.query<SessionRow>(
+    `${selectSession} WHERE s.organization_id = ? AND (s.created_at, s.id) < (?, ?)
+     ORDER BY s.created_at DESC, s.id DESC LIMIT ?`,
+  );
+  const headById = reader.query<{
+    epoch: number;
+    last_seq: number;
+    oldest_seq: number;
+    state: WorkState;
+    is_gone: number;
+  }>(
+    `SELECT s.epoch, s.last_seq, s.oldest_seq, w.state,
+            NOT EXISTS (SELECT 1 FROM environment e WHERE e.id = s.environment_id) AS is_gone
+     FROM session s JOIN work w ON w.id = s.work_id WHERE s.id = ?`,
+  );
+  // Sizes first: a page must not load more data than it gives.
+  const sizesAfter = reader.query<{ seq: number; bytes: number; origin: string }>(
+    `SELECT seq, origin, octet_length(data) AS bytes FROM session_event WHERE session_id = ? AND seq > ?
+     ORDER BY seq LIMIT ?`,
+  );
+  const eventsBetween = reader.query<EventRow>(
+    `SELECT seq, id, type, data, created_at FROM session_event
+     WHERE session_id = ? AND seq > ? AND seq <= ? AND origin <> ? ORDER BY seq`,
+  );
+
+  return {
+    environment({ environmentId }) {
+      const row = environmentById.get(environmentId);
+      return Promise.resolve(row && toEnvironment(row));
+    },
+
+    deletedEnvironment: ({ environmentId }) =>
+      Promise.resolve(tombstoneById.get(environmentId)?.organization_id),
+
+    environments({ organizationId, workerTypes, seenSince, limit, before }) {
+      const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+      const types = JSON.stringify(workerTypes);
+      const rows = listed.all(organizationId, createdAt, id, seenSince, types, limit);
+      return Promise.resolve(
+        rows.map((row) => ({ ...toEnvironment(row), activeSessions: row.active_sessions })),
+      );
+    },
+
+    hasWaitingWork: ({ environmentId, types }) =>
+      Promise.resolve(waiting.get(environmentId, JSON.stringify(types)) !== undefined),
+
+    session({ sessionId }) {
+      const row = sessionById.get(sessionId);
+      return Promise.resolve(row && toSession(row));
+    },
+
+    sessions({ organizationId, limit, before }) {
+      const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+      return Promise.resolve(sessionsListed.all(organizationId, createdAt, id, limit).map(toSession));
+    },
+
+    sessionHead({ sessionId }) {
+      const row = headById.get(sessionId);
+      return Promise.resolve(
+        row && {
+          epoch: row.epoch,
+          lastSeq: row.last_seq,
+          oldestSeq: row.oldest_seq,
+          workState: row.state,
+          environmentGone: row.is_gone === 1,
+        },
+      );
+    },
+
+    events({ sessionId, after, maxEvents, maxBytes, without = '' }) {
+      let scannedTo = after;
+      let bytes = 0;
+      for (const size of sizesAfter.all(sessionId, after, maxEvents)) {
+        bytes += size.origin === without ? 0 : size.bytes;
+        if (bytes > maxBytes && scannedTo > after) break;
+        scannedTo = size.seq;
+      }
+      const rows = scannedTo > after ? eventsBetween.all(sessionId, after, scannedTo, without) : [];
+      return Promise.resolve({ events: rows.map(toEvent), scannedTo });
+    },
+  };
+}
+
+function toSession(row: SessionRow): Session {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    environmentId: row.environment_id,
+    workId: row.work_id,
+    title: row.title,
+    tags: JSON.parse(row.tags) as string[],
+    context: JSON.parse(row.context) as Json,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    workState: row.state,
+    lastSeenAt: row.last_seen_at,
+  };
+}
+
+function toEvent({ seq, id, type, data, created_at }: EventRow): StoredEvent {
+  return { seq, id, type, data: JSON.parse(data) as Json, createdAt: created_at };
+}

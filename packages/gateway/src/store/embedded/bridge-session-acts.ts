@@ -1,0 +1,129 @@
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  isFinal,
+  judgeAttach,
+  judgeEpoch,
+  judgeExit,
+  judgeTakeOver,
+  type BridgeActs,
+  type CreateSession,
+} from '@sallyport/bridge/server';
+import { ServiceError } from '@sallyport/core';
+import type { Sync } from './acts.ts';
+import type { SessionLog } from './bridge-log.ts';
+import { select } from './bridge-rows.ts';
+
+type SessionActs = Pick<
+  BridgeActs,
+  'createSession' | 'deleteSession' | 'takeOverSession' | 'attachWorker' | 'renewWorkers' | 'appendEvents'
+>;
+
+export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs> {
+  const registered = select(db, 'SELECT 1 FROM bridge_registration WHERE environment_id = ?');
+  const byKey = select<{ id: string; fingerprint: string; created_at: number }>(
+    db,
+    `SELECT id, fingerprint, created_at FROM session
+     WHERE account_id = ? AND organization_id = ? AND idempotency_key = ?`,
+  );
+  const releaseKey = db.prepare('UPDATE session SET idempotency_key = NULL, fingerprint = NULL WHERE id = ?');
+  const insertSession = db.prepare(
+    `INSERT INTO session (id, organization_id, account_id, environment_id, work_id, title, tags, context,
+       idempotency_key, fingerprint, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertWork = db.prepare(
+    `INSERT INTO work (id, environment_id, session_id, type, state, created_at)
+     VALUES (?, ?, ?, 'session', 'queued', ?)`,
+  );
+  const deletions = [
+    'session_event WHERE session_id = ?',
+    'work WHERE session_id = ?',
+    'session WHERE id = ?',
+  ].map((rows) => db.prepare(`DELETE FROM ${rows}`));
+  const setEpoch = db.prepare('UPDATE session SET epoch = ? WHERE id = ?');
+  const places = select<{ last_seq: number; oldest_seq: number; taken_seq: number }>(
+    db,
+    'SELECT last_seq, oldest_seq, taken_seq FROM session WHERE id = ?',
+  );
+  const takeEvents = db.prepare(
+    'UPDATE session SET taken_seq = max(taken_seq, min(?, last_seq)) WHERE id = ? AND epoch = ?',
+  );
+  const renewLease = db.prepare(
+    "UPDATE work SET deadline = max(deadline, ?) WHERE session_id = ? AND state = 'active'",
+  );
+
+  /** The session that the key made before. */
+  function earlierSession({ accountId, organizationId, idempotency }: CreateSession): string | undefined {
+    const earlier = idempotency && byKey.get(accountId, organizationId, idempotency.key);
+    if (!earlier) return undefined;
+    if (earlier.created_at <= idempotency.since) {
+      releaseKey.run(earlier.id);
+      return undefined;
+    }
+    if (earlier.fingerprint === idempotency.fingerprint) return earlier.id;
+    throw new ServiceError('invalid_request', 'The Idempotency-Key was used with another request.');
+  }
+
+  return {
+    createSession(given) {
+      const { id, workId, accountId, organizationId, environmentId, title, idempotency, now } = given;
+      if (!registered.get(environmentId))
+        throw new ServiceError('not_found', 'There is no such environment.');
+      const earlier = earlierSession(given);
+      if (earlier !== undefined) return { id: earlier, isNew: false };
+      const tags = JSON.stringify(given.tags);
+      const context = JSON.stringify(given.context);
+      const { key = null, fingerprint = null } = idempotency ?? {};
+      const whose = [id, organizationId, accountId, environmentId, workId] as const;
+      insertSession.run(...whose, title, tags, context, key, fingerprint, now, now);
+      insertWork.run(workId, environmentId, id, now);
+      log.append(id, 'client', given.events, now);
+      return { id, isNew: true };
+    },
+
+    deleteSession({ sessionId }) {
+      for (const deletion of deletions) deletion.run(sessionId);
+    },
+
+    takeOverSession({ sessionId, provenEpoch }) {
+      const head = log.head(sessionId);
+      const epoch = judgeTakeOver(log.work(head.work_id), head.epoch, provenEpoch);
+      if (epoch !== head.epoch) setEpoch.run(epoch, sessionId);
+      return { epoch, hasNewWorker: epoch !== head.epoch };
+    },
+
+    attachWorker({ sessionId, epoch, ...given }) {
+      const head = log.head(sessionId);
+      judgeEpoch(head.epoch, epoch);
+      const work = log.work(head.work_id);
+      log.settle(work, judgeAttach(work, given), given.now);
+      const place = places.get(sessionId);
+      return {
+        lastSeq: place?.last_seq ?? 0,
+        oldestSeq: place?.oldest_seq ?? 1,
+        takenSeq: place?.taken_seq ?? 0,
+      };
+    },
+
+    renewWorkers({ renewals, leaseMs }) {
+      for (const { sessionId, epoch, at, takenSeq } of renewals)
+        if (takeEvents.run(takenSeq, sessionId, epoch).changes === 1) renewLease.run(at + leaseMs, sessionId);
+    },
+
+    appendEvents({ sessionId, epoch, events, ...given }) {
+      const head = log.head(sessionId);
+      if (epoch === null) {
+        if (isFinal(log.work(head.work_id).state))
+          throw new ServiceError('session_ended', 'The session has ended.');
+        return log.append(sessionId, 'client', events, given.now);
+      }
+      judgeEpoch(head.epoch, epoch);
+      const appended = log.append(sessionId, 'worker', events, given.now);
+      const exit = events.find(({ type }) => type === 'worker.exited');
+      if (exit) {
+        const work = log.work(head.work_id);
+        log.settle(work, judgeExit(work, exit.data['exit_code'], given), given.now);
+      }
+      return appended;
+    },
+  };
+}

@@ -1,0 +1,7 @@
+import type { Areas } from '../../src/store/embedded/acts.ts';
+import { bridgeActs } from '../../src/store/embedded/bridge-acts.ts';
+import { bridgeMigration } from '../../src/store/embedded/migrations/0002-bridge.ts';
+
+// The bridge's part of the store alone, for the writer's thread.
+export const areas = { bridge: (db) => bridgeActs(db) } satisfies Areas;
+export const migrations = [bridgeMigration];

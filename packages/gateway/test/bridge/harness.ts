@@ -1,0 +1,165 @@
+import { DatabaseSync } from 'node:sqlite';
+import {
+  createBridgeEngine,
+  type BridgeActs,
+  type BridgeConfig,
+  type BridgeEngine,
+  type Caller,
+  type StoredEvent,
+  type WorkerTokens,
+} from '@sallyport/bridge/server';
+import { createIds, createLocalWakeups, ServiceError } from '@sallyport/core';
+import type { CreateSessionRequest } from '@sallyport/core/contract';
+import { ManualClock, seededRandom } from '@sallyport/core/testing';
+import { bridgeActs } from '../../src/store/embedded/bridge-acts.ts';
+import { bridgeReads } from '../../src/store/embedded/bridge-reads.ts';
+import { bridgeMigration } from '../../src/store/embedded/migrations/0002-bridge.ts';
+import type { Reader } from '../../src/store/embedded/reader.ts';
+
+export const owner: Caller = {
+  accountId: 'ann',
+  organizationId: 'org',
+  isAdmin: false,
+  workerKey: 'worker-1',
+};
+export const place = { machine_name: 'laptop', directory: '/src' };
+
+/** The engine on real SQLite statements, in memory and on this thread, with a clock that the test moves. */
+export interface Harness {
+  readonly engine: BridgeEngine;
+  readonly clock: ManualClock;
+  readonly db: DatabaseSync;
+  readonly tokens: WorkerTokens;
+  readonly acts: BridgeActs;
+  /** Registers the usual place. */
+  readonly register: (caller?: Caller) => Promise<string>;
+  /** Creates a session on the environment; gives its ids. */
+  readonly session: (
+    environmentId: string,
+    request?: Partial<CreateSessionRequest>,
+  ) => Promise<{ readonly id: string; readonly workId: string }>;
+  /** Asks for work without waiting; gives the item's id. */
+  readonly poll: (environmentId: string, caller?: Caller) => Promise<string | undefined>;
+  readonly events: (sessionId: string) => Promise<readonly StoredEvent[]>;
+  readonly workState: (workId: string) => unknown;
+  /** Another engine on the same database: what a restart leaves. */
+  readonly restart: () => BridgeEngine;
+}
+
+export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
+  const clock = new ManualClock();
+  const random = seededRandom();
+  const db = new DatabaseSync(':memory:');
+  db.exec(bridgeMigration.sql);
+  const ids = createIds(clock, random);
+  const acts = transactional(db, bridgeActs(db, ids));
+  const reads = bridgeReads(readerOf(db));
+  const tokens = plainTokens(clock);
+  const start = () =>
+    createBridgeEngine({
+      store: { acts, reads },
+      clock,
+      random,
+      ids,
+      wakeups: createLocalWakeups(),
+      workerTokens: tokens,
+      devices: {
+        check: (token) =>
+          token === 'revoked'
+            ? Promise.reject(new ServiceError('invalid_token', 'The device is not trusted.'))
+            : Promise.resolve({ deviceId: token }),
+      },
+      apiBaseUrl: 'http://127.0.0.1:1',
+      config,
+    });
+  const engine = start();
+
+  return {
+    engine,
+    clock,
+    db,
+    tokens,
+    acts,
+    register: async (caller = owner) =>
+      (await engine.bridge.register(caller, place, 'device')).environment_id,
+    async session(environmentId, request = {}) {
+      const created = await engine.sessions.create(owner, sessionRequest(environmentId, request));
+      return { id: created.id, workId: created.work_id };
+    },
+    async poll(environmentId, caller = owner) {
+      const { work } = await engine.bridge.poll(caller, {
+        environmentId,
+        signal: new AbortController().signal,
+      });
+      return work?.id;
+    },
+    async events(sessionId) {
+      return (await reads.events({ sessionId, after: 0, maxEvents: 10_000, maxBytes: 1e9 })).events;
+    },
+    workState: (workId) => db.prepare('SELECT state FROM work WHERE id = ?').get(workId)?.['state'],
+    restart: start,
+  };
+}
+
+export function sessionRequest(
+  environmentId: string,
+  request: Partial<CreateSessionRequest> = {},
+): CreateSessionRequest {
+  return {
+    environment_id: environmentId,
+    title: '',
+    events: [],
+    session_context: { sources: [] },
+    tags: [],
+    ...request,
+  };
+}
+
+/** Each act in a transaction of its own, as the writer's savepoints make it. */
+function transactional(db: DatabaseSync, acts: ReturnType<typeof bridgeActs>): BridgeActs {
+  const wrapped = Object.entries(acts).map(([name, act]) => [
+    name,
+    (argument: never) =>
+      new Promise((resolve) => {
+        db.exec('BEGIN');
+        try {
+          const answer: unknown = act(argument);
+          db.exec('COMMIT');
+          resolve(answer);
+        } catch (error) {
+          db.exec('ROLLBACK');
+          throw error;
+        }
+      }),
+  ]);
+  return Object.fromEntries(wrapped) as BridgeActs;
+}
+
+function readerOf(db: DatabaseSync): Reader {
+  return {
+    query<Row>(sql: string) {
+      const statement = db.prepare(sql);
+      return {
+        get: (...parameters) => statement.get(...parameters) as Row | undefined,
+        all: (...parameters) => statement.all(...parameters) as Row[],
+      };
+    },
+    snapshot: (read) => read(),
+    close: () => db.close(),
+  };
+}
+
+function plainTokens(clock: ManualClock): WorkerTokens {
+  return {
+    mint(claims) {
+      const expiresAt = clock.now() + 3_600_000;
+      return Promise.resolve({ token: JSON.stringify({ ...claims, expiresAt }), expiresAt });
+    },
+    verify(token) {
+      const claims = JSON.parse(token) as Awaited<ReturnType<WorkerTokens['verify']>>;
+      return claims.expiresAt > clock.now()
+        ? Promise.resolve(claims)
+        : Promise.reject(new ServiceError('invalid_token', 'The token has expired.'));
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createBridgeEngine, type WorkerClaims, type WorkerTokens } from '@sallyport/bridge/server';
+import {
+  createIds,
+  createLocalWakeups,
+  randomSecret,
+  ServiceError,
+  systemClock,
+  systemRandom,
+} from '@sallyport/core';
+import { createClient, streamSession, undiciTransport } from '@sallyport/core/client';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { bridgeHandlers } from '../../src/routes/bridge.ts';
+import { sessionsHandlers } from '../../src/routes/sessions.ts';
+import { workerHandlers } from '../../src/routes/worker.ts';
+import { bridgeReads } from '../../src/store/embedded/bridge-reads.ts';
+import { openReader } from '../../src/store/embedded/reader.ts';
+import { openWriter } from '../../src/store/embedded/writer.ts';
+import { serve, testAuthenticator } from '../serve.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import type { areas } from './contents.ts';
+
+const runner = { 'x-environment-runner-version': '1.0.0' };
+
+/** The bridge's areas on a real port, over the real store. */
+async function serveBridge() {
+  const path = join(scratchDirectory(), 'store.db');
+  const writer = await openWriter<typeof areas>({
+    path,
+    contents: new URL('./contents.ts', import.meta.url),
+  });
+  const reader = openReader(path);
+  const workerTokens = opaqueTokens();
+  const engine = createBridgeEngine({
+    store: { acts: writer.area('bridge'), reads: bridgeReads(reader) },
+    clock: systemClock,
+    random: systemRandom,
+    ids: createIds(systemClock, systemRandom),
+    wakeups: createLocalWakeups(),
+    workerTokens,
+    devices: { check: (deviceId) => Promise.resolve({ deviceId }) },
+    apiBaseUrl: 'http://workers.example',
+  });
+  await engine.start();
+  const served = await serve({
+    handlers: {
+      bridge: bridgeHandlers(engine),
+      sessions: sessionsHandlers(engine),
+      worker: workerHandlers(engine),
+    },
+    authenticator: { ...testAuthenticator, ingress: (token) => workerTokens.verify(token) },
+    drainSteps: [() => engine.drain()],
+  });
+  const transport = undiciTransport();
+  onTestFinished(async () => {
+    await served.close();
+    await transport.close();
+    await engine.stop();
+    reader.close();
+    await writer.close();
+  });
+  const clientOptions = {
+    baseUrl: served.url,
+    transport,
+    tokens: { token: () => Promise.resolve('access') },
+  };
+  return { ...served, client: createClient(clientOptions), clientOptions, engine };
+}
+
+function opaqueTokens(): WorkerTokens {
+  const known = new Map<string, WorkerClaims>();
+  return {
+    mint(claims) {
+      const token = randomSecret(systemRandom);
+      const expiresAt = Date.now() + 3_600_000;
+      known.set(token, { ...claims, expiresAt });
+      return Promise.resolve({ token, expiresAt });
+    },
+    verify(token) {
+      const claims = known.get(token);
+      return claims
+        ? Promise.resolve(claims)
+        : Promise.reject(new ServiceError('invalid_token', 'The token is not known.'));
+    },
+  };
+}
+
+type Bridge = Awaited<ReturnType<typeof serveBridge>>;
+
+async function register({ client }: Bridge): Promise<string> {
+  const { environment_id } = await client.bridge.register({
+    headers: { ...runner, 'vendor-worker-id': 'w1', 'x-trusted-device-token': 'device' },
+    body: { machine_name: 'laptop', directory: '/src' },
+  });
+  return environment_id;
+}
+
+function createSession(
+  { client }: Bridge,
+  environmentId: string,
+  events: { type: string; data: object }[] = [],
+) {
+  return client.sessions.create({
+    headers: {
+      ...runner,
+      'vendor-client-feature': 'ccr',
+      'x-organization-uuid': 'organization',
+    },
+    body: { environment_id: environmentId, events: events as never },
+  });
+}
+
+function openSocket(url: string, sessionId: string, token: string): WebSocket {
+  const address = `${url.replace('http', 'ws')}/v1/code/sessions/${sessionId}/worker/events/stream`;
+  return new WebSocket(address, {
+    headers: { authorization: `Bearer ${token}`, 'vendor-version': '2023-06-01' },
+  });
+}
+
+test('a session runs from its registration to its end', async () => {
+  const bridge = await serveBridge();
+  const { client, url, clientOptions } = bridge;
+  const env = await register(bridge);
+  const held = client.bridge.poll({ params: { env_id: env }, query: { block_ms: 10_000 } });
+  const session = await createSession(bridge, env, [{ type: 'session.message', data: { text: 'hi' } }]);
+  expect(session).toMatchObject({ status: 'queued', environment_id: env });
+  const work = await held;
+  expect(work).toEqual({ id: session.work_id, data: { type: 'session', id: session.id } });
+
+  const workParams = { env_id: env, work_id: session.work_id };
+  expect(await client.bridge.ack({ params: workParams })).toEqual({ id: session.work_id, state: 'active' });
+  await expect(client.bridge.ack({ params: workParams })).rejects.toMatchObject({
+    code: 'ack_already_processed',
+    details: { yours: true },
+  });
+
+  const { worker_jwt, worker_epoch, api_base_url } = await client.worker.bridge({
+    params: { id: session.id },
+  });
+  expect([worker_epoch, api_base_url]).toEqual([1, 'http://workers.example']);
+  const registered = await client.worker.register({ params: { id: session.id }, bearer: worker_jwt });
+  expect(registered).toEqual({ status: 'registered' });
+
+  const socket = openSocket(url, session.id, worker_jwt);
+  const caughtUp = new Promise<string[]>((resolve) => {
+    const types: string[] = [];
+    socket.on('message', (data: Buffer) => {
+      const { type } = JSON.parse(data.toString()) as { type: string };
+      if (types.push(type) && type === 'caught_up') resolve(types);
+    });
+  });
+  expect(await caughtUp).toEqual(['session.message', 'session.updated', 'caught_up']);
+  socket.send(JSON.stringify({ id: 'o1', type: 'session.output', data: { stream: 'stdout', text: 'ho' } }));
+  socket.send(JSON.stringify({ id: 'x1', type: 'worker.exited', data: { exit_code: 0, signal: null } }));
+
+  const followed: [number, string][] = [];
+  for await (const frame of streamSession(clientOptions, session.id)) {
+    if (frame.kind === 'event') followed.push([frame.event.seq, frame.event.type]);
+    if (frame.kind === 'event' && frame.event.data['status'] === 'done') break;
+  }
+  expect(followed).toEqual([
+    [1, 'session.message'],
+    [2, 'session.updated'],
+    [3, 'session.output'],
+    [4, 'worker.exited'],
+    [5, 'session.updated'],
+  ]);
+  expect(await client.sessions.get({ params: { id: session.id } })).toMatchObject({ status: 'done' });
+  socket.terminate();
+});
+
+test('a poll whose caller hangs up takes no work with it', async () => {
+  const bridge = await serveBridge();
+  const env = await register(bridge);
+  const caller = new AbortController();
+  const gone = bridge.client.bridge.poll({
+    params: { env_id: env },
+    query: { block_ms: 60_000 },
+    signal: caller.signal,
+  });
+  const aborted = expect(gone).rejects.toMatchObject({ code: 'aborted' });
+  // One round trip later it is held.
+  await bridge.client.sessions.list();
+  caller.abort();
+  await aborted;
+  const { work_id } = await createSession(bridge, env);
+  const work = await bridge.client.bridge.poll({ params: { env_id: env }, query: { block_ms: 10_000 } });
+  expect(work?.id).toBe(work_id);
+});
+
+test('a stale worker is refused before the upgrade, and its open socket is closed', async () => {
+  const bridge = await serveBridge();
+  const { client, url } = bridge;
+  const session = await createSession(bridge, await register(bridge));
+  const params = { id: session.id };
+  const first = await client.worker.bridge({ params });
+  const socket = openSocket(url, session.id, first.worker_jwt);
+  await once(socket, 'open');
+  const closed = once(socket, 'close');
+  await client.worker.bridge({ params });
+  expect((await closed)[0]).toBe(4090);
+  const refused = openSocket(url, session.id, first.worker_jwt);
+  const [error] = (await once(refused, 'error')) as [Error];
+  expect(error.message).toContain('409');
+});
+
+test('a gateway that drains answers held polls and sends workers away', async () => {
+  const bridge = await serveBridge();
+  const { client, url } = bridge;
+  const env = await register(bridge);
+  const session = await createSession(bridge, env);
+  const { worker_jwt } = await client.worker.bridge({ params: { id: session.id } });
+  const socket = openSocket(url, session.id, worker_jwt);
+  await once(socket, 'open');
+  const closed = once(socket, 'close');
+  const held = client.bridge.poll({ params: { env_id: env }, query: { block_ms: 60_000, types: 'none' } });
+  await client.sessions.get({ params: { id: session.id } });
+  await bridge.close();
+  expect(await held).toBeNull();
+  expect((await closed)[0]).toBe(1012);
+});
+
+test('the list of environments goes on by its Link', async () => {
+  const bridge = await serveBridge();
+  for (const directory of ['/a', '/b', '/c'])
+    await bridge.client.bridge.register({
+      headers: { ...runner, 'vendor-worker-id': 'w1', 'x-trusted-device-token': 'device' },
+      body: { machine_name: 'laptop', directory },
+    });
+  const path = '/v1/environment_providers/private/organizations/organization/environments';
+  const directories: string[] = [];
+  let next: string | undefined = `${path}?limit=2`;
+  while (next !== undefined) {
+    const response: Response = await fetch(bridge.url + next, {
+      headers: { authorization: 'Bearer access' },
+    });
+    const page = (await response.json()) as { environments: { directory: string }[]; has_more: boolean };
+    directories.push(...page.environments.map(({ directory }) => directory));
+    next = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+    expect(page.has_more).toBe(next !== undefined);
+  }
+  expect(directories).toEqual(['/c', '/b', '/a']);
+});

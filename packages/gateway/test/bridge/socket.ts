@@ -1,0 +1,68 @@
+import type { ServiceFrame, SocketListener, StreamSocket } from '@sallyport/bridge/server';
+
+/** A worker's end of a stream whose network does what the test says. */
+export interface TestSocket extends StreamSocket {
+  readonly frames: ServiceFrame[];
+  readonly closed: { readonly code: number; readonly reason: string } | 'terminated' | undefined;
+  readonly pings: number;
+  readonly isPaused: boolean;
+  say(frame: object | string): void;
+  /** The worker's process is gone. */
+  hangUp(): void;
+  pong(): void;
+  /** The network stands still: what is sent stays in the buffer. */
+  hold(): void;
+  /** ... and flows again. */
+  release(): void;
+}
+
+export function openSocket(): TestSocket {
+  let listener: SocketListener | undefined;
+  let closed: TestSocket['closed'];
+  let pings = 0;
+  let isPaused = false;
+  let isHeld = false;
+  let buffered: { readonly bytes: number; readonly sent: () => void }[] = [];
+  const frames: ServiceFrame[] = [];
+  return {
+    frames,
+    get closed() {
+      return closed;
+    },
+    get pings() {
+      return pings;
+    },
+    get isPaused() {
+      return isPaused;
+    },
+    get bufferedAmount() {
+      return buffered.reduce((sum, { bytes }) => sum + bytes, 0);
+    },
+    send(text, sent) {
+      frames.push(JSON.parse(text) as ServiceFrame);
+      if (isHeld) buffered.push({ bytes: Buffer.byteLength(text), sent });
+      else queueMicrotask(sent);
+    },
+    ping: () => (pings += 1),
+    close: (code, reason) => (closed ??= { code, reason }),
+    terminate: () => (closed ??= 'terminated'),
+    pause: () => (isPaused = true),
+    resume: () => (isPaused = false),
+    listen: (given) => (listener = given),
+    say(frame) {
+      if (closed === undefined) listener?.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
+    },
+    hangUp() {
+      closed ??= 'terminated';
+      listener?.closed();
+    },
+    pong: () => listener?.pong(),
+    hold: () => (isHeld = true),
+    release() {
+      isHeld = false;
+      const flushed = buffered;
+      buffered = [];
+      for (const { sent } of flushed) sent();
+    },
+  };
+}
