@@ -7,7 +7,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{src,test,e2e}/**/*.test.ts'],
     passWithNoTests: false,
     testTimeout: 20_000,
   },

@@ -50,7 +50,7 @@ export type CallerOf<E extends Endpoint> = E['auth'] extends 'access_token'
 export interface HandlerCall<E extends Endpoint> extends RequestOf<E> {
   readonly caller: CallerOf<E>;
   readonly requestId: string;
-  /** Aborts when the caller hangs up, or when the gateway drains. */
+  /** Aborts when the caller hangs up, or when the gateway drains; a stream's when its turn to end has come. */
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly request: FastifyRequest;
@@ -65,7 +65,10 @@ export interface SseFrame {
   readonly data: unknown;
 }
 
-/** What a handler gives back, by the transport of its row; `websocket`: takes the socket after the upgrade. */
+/**
+ * What a handler gives back, by the transport of its row; `websocket`: takes the socket after the upgrade. A stream is
+ * refused by the handler's promise: once it has given the iterable or the function, the status is sent.
+ */
 export type Result<E extends Endpoint> = E['transport'] extends 'sse'
   ? AsyncIterable<SseFrame>
   : E['transport'] extends 'websocket'

@@ -49,7 +49,7 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
     random: context.random,
     ids: context.ids,
     reporter: connection.reporter,
-    on: (event) => show(event, context),
+    on: watcher(context),
   });
   interrupt.insisted.addEventListener('abort', () => runtime.kill(), { once: true });
   const result = await runtime.run(interrupt.asked);
@@ -59,8 +59,14 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
   return exitCodes.done;
 }
 
-function show(event: RuntimeEvent, { terminal }: Context): void {
-  if (terminal.json) return terminal.result({ json: event, human: '' });
-  const line = describeRuntimeEvent(event);
-  if (line !== undefined) terminal.note(line);
+/** Tells the person what happens; the first connection of a session goes without saying. */
+function watcher({ terminal }: Context): (event: RuntimeEvent) => void {
+  const cut = new Set<string>();
+  return (event) => {
+    if (terminal.json) return terminal.result({ json: event, human: '' });
+    if (event.type === 'session.disconnected') cut.add(event.sessionId);
+    if (event.type === 'session.connected' && !cut.delete(event.sessionId)) return;
+    const line = describeRuntimeEvent(event);
+    if (line !== undefined) terminal.note(line);
+  };
 }

@@ -1,8 +1,18 @@
 import type { Areas } from './acts.ts';
+import { bridgeActs } from './bridge-acts.ts';
 import type { Migration } from './migrate.ts';
+import { oauthMigration } from './migrations/0001-oauth.ts';
+import { bridgeMigration } from './migrations/0002-bridge.ts';
+import { telemetryMigration } from './migrations/0003-telemetry.ts';
+import { oauthActs } from './oauth-acts.ts';
+import { telemetryActs } from './telemetry-acts.ts';
 
 /** Every domain's acts, by area. An entry here is all that it takes to have them run in the writer. */
-export const areas = {} satisfies Areas;
+export const areas = {
+  oauth: oauthActs,
+  bridge: (db) => bridgeActs(db),
+  telemetry: telemetryActs,
+} satisfies Areas;
 
 /** In the order in which they are applied, for ever: append; never edit, reorder or remove. */
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [oauthMigration, bridgeMigration, telemetryMigration];

@@ -1,0 +1,120 @@
+import { text } from 'node:stream/consumers';
+import { ServiceError, toTimestamp } from '@sallyport/core';
+import type { Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
+import type { ConfigFlags } from '../program.ts';
+import { withAuthorizationServer } from './authorization.ts';
+
+/** `admin session-key`: the key alone on stdout, so that scripts can take it. */
+export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {
+  const { sessionKey } = await withAuthorizationServer(flags, async ({ accounts, sessions }) =>
+    sessions.issue((await accounts.find(flags.user)).id),
+  );
+  process.stdout.write(`${sessionKey}\n`);
+}
+
+export interface AddUserFlags extends ConfigFlags {
+  readonly org?: string;
+  readonly role?: Role;
+  readonly passwordStdin?: boolean;
+}
+
+/** `admin user add`. Without a password the account is for session keys, until one is set. */
+export async function addUser(email: string, flags: AddUserFlags): Promise<void> {
+  const { org, role } = flags;
+  const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
+  const account = await withAuthorizationServer(flags, ({ accounts }) =>
+    accounts.add({
+      email,
+      ...(org !== undefined && { organizationId: org }),
+      ...(role !== undefined && { role }),
+      ...(password !== undefined && { password }),
+    }),
+  );
+  printJson(accountRecord(account));
+}
+
+/** `admin user password`: the password comes from stdin; without `--password-stdin`, a one-time link is printed. */
+export async function setUserPassword(
+  email: string,
+  flags: ConfigFlags & { readonly passwordStdin?: boolean },
+): Promise<void> {
+  const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
+  await withAuthorizationServer(flags, async ({ accounts }) => {
+    const { id } = await accounts.find(email);
+    if (password === undefined) return printJson({ setup_link: await accounts.setupLink(id) });
+    await accounts.setPassword(id, password);
+    printJson(accountRecord(await accounts.find(email)));
+  });
+}
+
+/** `admin org add`. */
+export async function addOrganization(
+  name: string,
+  flags: ConfigFlags & { readonly zeroDataRetention?: boolean },
+): Promise<void> {
+  const zeroDataRetention = flags.zeroDataRetention === true;
+  const organization = await withAuthorizationServer(flags, ({ organizations }) =>
+    organizations.add({ name, zeroDataRetention }),
+  );
+  printJson(organizationRecord(organization));
+}
+
+/** `admin client add`. */
+export async function addClient(
+  flags: ConfigFlags & {
+    readonly name: string;
+    readonly redirectUri: readonly string[];
+    readonly scope?: string;
+  },
+): Promise<void> {
+  const { name, redirectUri, scope } = flags;
+  const client = await withAuthorizationServer(flags, ({ clients }) =>
+    clients.add({ name, redirectUris: redirectUri, ...(scope !== undefined && { scope }) }),
+  );
+  printJson(clientRecord(client));
+}
+
+/** `admin rotate-keys`: the next key is published now and signs once verifiers know it. */
+export async function rotateKeys(flags: ConfigFlags): Promise<void> {
+  const { kid, signsFrom } = await withAuthorizationServer(flags, ({ signer }) => signer.rotate());
+  printJson({ kid, signs_from: toTimestamp(signsFrom) });
+}
+
+function accountRecord({ id, email, hasPassword, createdAt }: ShownAccount) {
+  return { id, email, has_password: hasPassword, created_at: toTimestamp(createdAt) };
+}
+
+function organizationRecord(organization: Organization) {
+  const { id, name, type, rateLimitTier, capabilities, zeroDataRetention, createdAt } = organization;
+  return {
+    id,
+    name,
+    organization_type: type,
+    rate_limit_tier: rateLimitTier,
+    capabilities,
+    zero_data_retention: zeroDataRetention,
+    created_at: toTimestamp(createdAt),
+  };
+}
+
+/** In the words of RFC 7591. */
+function clientRecord({ id, name, redirectUris, grantTypes, scope, createdAt }: Client) {
+  return {
+    client_id: id,
+    client_name: name,
+    redirect_uris: redirectUris,
+    grant_types: grantTypes,
+    scope,
+    created_at: toTimestamp(createdAt),
+  };
+}
+
+async function passwordFromStdin(): Promise<string> {
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (password === '') throw new ServiceError('invalid_request', 'There is no password on standard input.');
+  return password;
+}
+
+function printJson(record: object): void {
+  process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+}

@@ -1,0 +1,28 @@
+import { secretKeys } from '../config/schema.ts';
+import type { Setting } from '../config/load.ts';
+import type { ConfigFlags } from '../program.ts';
+import { configOf } from './flags.ts';
+
+/** `sallyport-gateway config`: every setting with its origin, secrets hidden. */
+export function printConfig(flags: ConfigFlags & { readonly json?: boolean }): void {
+  const settings = configOf(flags).settings.map(hideSecret);
+  if (flags.json === true) {
+    const document = Object.fromEntries(
+      settings.map(({ key, value, origin }) => [key, { value: value ?? null, origin }]),
+    );
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return;
+  }
+  const width = Math.max(...settings.map(({ key }) => key.length));
+  for (const { key, value, origin } of settings) {
+    const shown = value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value);
+    process.stdout.write(`${key.padEnd(width)}  ${shown}  (${origin})\n`);
+  }
+}
+
+/** A path to a file is no secret; an address may hold a password. */
+function hideSecret(setting: Setting): Setting {
+  const { key, value } = setting;
+  const plain = typeof value !== 'string' || value.startsWith('sqlite:');
+  return secretKeys.includes(key) && !plain ? { ...setting, value: '[hidden]' } : setting;
+}

@@ -1,0 +1,43 @@
+import { ServiceError } from '@sallyport/core';
+import { ConfigError } from '../config/config-error.ts';
+import { StoreError } from '../store/embedded/store-error.ts';
+
+/** A failure as the person at the command line sees it: one sentence that says what to do next. */
+export interface Failure {
+  readonly message: string;
+  readonly exitCode: 1 | 2;
+}
+
+/** Never a stack trace; `SALLYPORT_LOG_LEVEL=debug` has what is behind an unforeseen one. */
+export function describeFailure(error: unknown, env = process.env): Failure {
+  if (error instanceof ConfigError) return { message: error.message, exitCode: 2 };
+  if (error instanceof StoreError || error instanceof ServiceError)
+    return { message: error.message, exitCode: 1 };
+  const { code, syscall, path, port, address } = error as NodeJS.ErrnoException & {
+    port?: number;
+    address?: string;
+  };
+  if (syscall === 'listen' || syscall === 'getaddrinfo')
+    return { message: listening(code, address, port), exitCode: 1 };
+  if (code !== undefined && path !== undefined)
+    return {
+      message: `${path} cannot be used (${code}): give another directory with --data-dir.`,
+      exitCode: 1,
+    };
+  const detail =
+    env['SALLYPORT_LOG_LEVEL'] === 'debug' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    message: `${message.replace(/\.?$/, '.')} Run with SALLYPORT_LOG_LEVEL=debug for more.${detail}`,
+    exitCode: 1,
+  };
+}
+
+function listening(code = 'unknown', address = 'the host', port?: number): string {
+  const where = port === undefined ? address : `${address}:${port}`;
+  if (code === 'EADDRINUSE')
+    return `${where} is in use by another program: stop it, or choose another port with --port (0 picks a free one).`;
+  if (code === 'EACCES')
+    return `${where} may not be listened on by this user: choose a port above 1023 with --port.`;
+  return `${where} cannot be listened on (${code}): choose an address of this machine with --host.`;
+}

@@ -1,0 +1,19 @@
+import { lockDataDirectory } from '../store/embedded/lock.ts';
+import { openWriter } from '../store/embedded/writer.ts';
+import type { ConfigFlags } from '../program.ts';
+import { configOf } from './flags.ts';
+import { embeddedStorePath } from '../store/embedded/path.ts';
+
+/** `sallyport-gateway migrate`: what `start` does to the store, and no more. Refused while a gateway runs on it. */
+export async function migrateStore(flags: ConfigFlags): Promise<void> {
+  const { config } = configOf(flags);
+  const lock = lockDataDirectory(config.dataDir);
+  try {
+    const path = embeddedStorePath(config);
+    const writer = await openWriter({ path });
+    await writer.close();
+    process.stdout.write(`${path} is up to date\n`);
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,53 @@
+import { Option, type Command } from 'commander';
+import { configurable, type ConfigFlags } from '../program.ts';
+import type { AddUserFlags } from './accounts.ts';
+
+/** The `admin` commands: they work on the data directory, also while a gateway runs on it. */
+export function addAdminCommands(program: Command): void {
+  const admin = program.command('admin').description('Accounts, organizations, OAuth clients and keys.');
+  const load = () => import('./accounts.ts');
+
+  configurable(admin.command('session-key'))
+    .description("Prints a new session key of an account: a person's proof of sign-in, for scripts.")
+    .option('--user <email>', 'whose (default: the owner)')
+    .action(async (flags: ConfigFlags & { user?: string }) => (await load()).printSessionKey(flags));
+
+  const user = admin.command('user').description('Accounts.');
+  configurable(user.command('add <email>'))
+    .description('Adds an account to an organization; prints it as JSON.')
+    .option('--org <uuid>', "the organization (default: the owner's)")
+    .addOption(new Option('--role <role>', 'default: member').choices(['admin', 'member', 'viewer']))
+    .option('--password-stdin', 'reads the password from standard input')
+    .action(async (email: string, flags: AddUserFlags) => (await load()).addUser(email, flags));
+  configurable(user.command('password <email>'))
+    .description('Prints a one-time link to set the password, or sets it.')
+    .option('--password-stdin', 'reads the password from standard input')
+    .action(async (email: string, flags: ConfigFlags & { passwordStdin?: boolean }) =>
+      (await load()).setUserPassword(email, flags),
+    );
+
+  const org = admin.command('org').description('Organizations.');
+  configurable(org.command('add <name>'))
+    .description('Adds an organization; prints it as JSON.')
+    .option(
+      '--zero-data-retention',
+      'nothing that comes from it is kept: feedback is refused, telemetry dropped',
+    )
+    .action(async (name: string, flags: ConfigFlags & { zeroDataRetention?: boolean }) =>
+      (await load()).addOrganization(name, flags),
+    );
+
+  const client = admin.command('client').description('OAuth clients.');
+  configurable(client.command('add'))
+    .description('Registers a public OAuth client; prints it as JSON.')
+    .requiredOption('--name <name>', 'shown to people who consent')
+    .requiredOption('--redirect-uri <uri...>', 'where codes may be sent')
+    .option('--scope <scopes>', 'the most that it may ask for, separated by spaces (default: all)')
+    .action(async (flags: ConfigFlags & { name: string; redirectUri: string[]; scope?: string }) =>
+      (await load()).addClient(flags),
+    );
+
+  configurable(admin.command('rotate-keys'))
+    .description('Publishes the next signing key of access tokens, which takes over by itself.')
+    .action(async (flags: ConfigFlags) => (await load()).rotateKeys(flags));
+}

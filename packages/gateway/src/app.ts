@@ -1,0 +1,124 @@
+import { createIds, systemClock, systemRandom, type Clock, type Dialect, type Ids } from '@sallyport/core';
+import { endpoints } from '@sallyport/core/contract';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { collectAllowedMethods } from './http/allowed-methods.ts';
+import { createDrain, type Drain } from './http/drain.ts';
+import type { Authenticator } from './http/handler.ts';
+import type { Listener } from './http/listener.ts';
+import { createLog } from './http/log.ts';
+import { matcherFor, pathOf, routePath } from './http/paths.ts';
+import { registerContract, type PartialHandlers } from './http/pipeline.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
+import { createRefusals, unrouted } from './http/refusals.ts';
+import { requestIdOf } from './http/request-id.ts';
+import { createUpgradeRouter } from './http/upgrades.ts';
+import { registerAccessLog } from './plugins/access-log.ts';
+import { registerCors } from './plugins/cors.ts';
+import { registerHealth, type Checks } from './plugins/health.ts';
+
+/** What the app serves. */
+export interface Served {
+  readonly authenticator: Authenticator;
+  readonly handlers: PartialHandlers;
+  /** Asked by `/readyz`. */
+  readonly checks?: Checks;
+  /** Registers the pages for browsers, in a scope of their own. */
+  readonly pages?: (app: FastifyInstance) => void | Promise<void>;
+  /** What engines do when the gateway drains, in order: answer held polls, say goodbye on streams. */
+  readonly drainSteps?: readonly (() => Promise<void>)[];
+}
+
+export interface AppOptions {
+  /** Where clients reach the gateway; without a slash at the end. */
+  readonly publicUrl: string;
+  readonly dialect: Dialect;
+  /** Requests per minute by row; see `rateLimits` of the configuration. */
+  readonly rateLimits: Readonly<Record<string, number>>;
+  readonly trustProxy: boolean;
+  readonly corsOrigins: readonly string[];
+  readonly log?: FastifyBaseLogger;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+}
+
+/** The gateway without a port: the contract's routes over `served`. */
+export interface App {
+  readonly fastify: FastifyInstance;
+  readonly drain: Drain;
+  /** Serves on a bound port. */
+  attach(listener: Listener): Promise<void>;
+  /** Drains: held polls answer, streams end, requests in flight finish. Does not close the listener. */
+  close(): Promise<void>;
+}
+
+export function createApp(served: Served, options: AppOptions): App {
+  const { clock = systemClock, dialect, publicUrl } = options;
+  const ids = options.ids ?? createIds(clock, systemRandom);
+  const refusals = createRefusals({ realm: publicUrl, dialect, ids });
+  const drain = createDrain({ clock });
+  const app: FastifyInstance = fastify({
+    loggerInstance: options.log ?? createLog('silent'),
+    // Requests are logged by `registerAccessLog`, streams included.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    requestIdHeader: false,
+    genReqId: (request) => requestIdOf(request, ids),
+    trustProxy: options.trustProxy,
+    return503OnClosing: false,
+    // The rows' schemas are checked by the pipeline. Fastify loads its own compilers, a fifth of the start, only if it must.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    // A long identifier is not found, like any other that nobody has.
+    routerOptions: { maxParamLength: 4096 },
+    frameworkErrors: (error, request, reply) => refusals.onError(error, request, reply),
+    clientErrorHandler: (error, socket) => refusals.onClientError(error, socket),
+  });
+  app.setErrorHandler((error, request, reply) => refusals.onError(error, request, reply));
+
+  const methodsAt = collectAllowedMethods(app);
+  registerAccessLog(app, clock);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ 'request-id': request.id, 'x-content-type-options': 'nosniff' });
+    if (!request.is404) return done();
+    // Here and not in a handler for what is not found: that would come after the check of the body's type.
+    const methods = methodsAt(pathOf(request.url));
+    if (methods.length > 0) reply.header('allow', methods.join(', '));
+    done(unrouted(request.raw, methods));
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (drain.draining) reply.header('connection', 'close');
+    done();
+  });
+  registerHealth(app, served.checks ?? {}, drain);
+  registerCors(app, { dialect, origins: options.corsOrigins });
+
+  const sockets = endpoints.filter(({ transport }) => transport === 'websocket');
+  const socketPaths = sockets.map((endpoint) => matcherFor(routePath(endpoint, dialect)));
+  const upgrades = createUpgradeRouter((url) => socketPaths.some((matches) => matches(pathOf(url))), {
+    drain,
+    clock,
+    random: systemRandom,
+  });
+  void app.register((scope, _options, done) => {
+    const limiter = createRateLimiter(clock, options.rateLimits);
+    registerContract(scope, { ...served, limiter, dialect, clock, drain, upgrades });
+    done();
+  });
+  const { pages } = served;
+  if (pages) void app.register(async (scope) => pages(scope));
+  app.addHook('preClose', () => drain.run(served.drainSteps ?? []));
+
+  return {
+    fastify: app,
+    drain,
+    async attach(listener) {
+      await app.ready();
+      upgrades.attach(listener, (request, response) => app.routing(request, response));
+      listener.server.on('clientError', (error, socket) => refusals.onClientError(error, socket as never));
+      listener.open((request, response) => app.routing(request, response));
+    },
+    close: () => app.close(),
+  };
+}
+
+function noSchemas(): never {
+  throw new Error('Routes have no schemas of Fastify: the contract has them.');
+}

@@ -1,0 +1,19 @@
+import type { WorkerTokens } from '@sallyport/bridge/server';
+import type { AuthorizationServer } from '@sallyport/oauth/server';
+import type { Authenticator } from './http/handler.ts';
+
+/** Who credentials are of, by the authorization server and the bridge. */
+export function createAuthenticator(
+  { accessTokens, sessions }: AuthorizationServer,
+  workerTokens: WorkerTokens,
+): Authenticator {
+  return {
+    async accessToken(token) {
+      const { accountId, organizationId, role, permissions, scopes, familyId } =
+        await accessTokens.verify(token);
+      return { accountId, organizationId, role, permissions, scopes, grantId: familyId };
+    },
+    sessionKey: (key) => sessions.authenticate(key),
+    ingress: (token) => workerTokens.verify(token),
+  };
+}

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environmentName, loadConfig } from './load.ts';
+
+let directory: string;
+beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-config-'))));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const env = { HOME: '/home/me' };
+const originOf = (sources: Parameters<typeof loadConfig>[0], key: string) =>
+  loadConfig(sources).settings.find((setting) => setting.key === key)?.origin;
+
+describe('precedence', () => {
+  const yaml = () => file('port.yaml', 'port: 1003\noauth:\n  issParameter: false\n');
+
+  test('is flags over environment over file over defaults', () => {
+    const sources = { env: { ...env, SALLYPORT_PORT: '1002' }, file: yaml(), flags: { port: '1001' } };
+    expect(loadConfig(sources).config.port).toBe(1001);
+    expect(loadConfig({ ...sources, flags: {} }).config.port).toBe(1002);
+    expect(loadConfig({ env, file: sources.file }).config.port).toBe(1003);
+    expect(loadConfig({ env }).config.port).toBe(8787);
+  });
+
+  test('holds for nested keys, and each setting knows its origin', () => {
+    const sources = { env, file: yaml() };
+    expect(loadConfig(sources).config.oauth).toMatchObject({ issParameter: false, refreshGraceSeconds: 30 });
+    expect(originOf(sources, 'oauth.issParameter')).toBe(sources.file);
+    expect(originOf({ env: { ...env, SALLYPORT_OAUTH_ISS_PARAMETER: 'false' } }, 'oauth.issParameter')).toBe(
+      'SALLYPORT_OAUTH_ISS_PARAMETER',
+    );
+    expect(originOf({ env, flags: { dataDir: 'x' } }, 'dataDir')).toBe('--data-dir');
+    expect(originOf({ env }, 'dataDir')).toBe('default');
+  });
+
+  test('environment names come from the keys', () => {
+    expect(
+      ['port', 'dataDir', 'publicUrl', 'redisUrl', 'oauth.refreshGraceSeconds'].map(environmentName),
+    ).toEqual([
+      'SALLYPORT_PORT',
+      'SALLYPORT_DATA_DIR',
+      'SALLYPORT_PUBLIC_URL',
+      'SALLYPORT_REDIS_URL',
+      'SALLYPORT_OAUTH_REFRESH_GRACE_SECONDS',
+    ]);
+  });
+
+  test('variables of other programs are not looked at', () => {
+    expect(loadConfig({ env: { ...env, SALLYPORT_TOKEN: 'x', SALLYPORT_BASE_URL: 'y' } }).config.port).toBe(
+      8787,
+    );
+  });
+});
+
+describe('values', () => {
+  test('defaults: loopback, the data home, nothing else asked for', () => {
+    const { config } = loadConfig({ env });
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 8787,
+      dataDir: '/home/me/.local/share/sallyport',
+    });
+    expect(loadConfig({ env: { ...env, XDG_DATA_HOME: '/data' } }).config.dataDir).toBe('/data/sallyport');
+  });
+
+  test('JSON and YAML files, and an empty one', () => {
+    const json = file('c.json', '{"rateLimits":{"default":10,"devices.trust":0},"logLevel":"debug"}');
+    expect(loadConfig({ env, file: json }).config).toMatchObject({
+      rateLimits: { default: 10, 'devices.trust': 0 },
+      logLevel: 'debug',
+    });
+    expect(loadConfig({ env, file: file('empty.yaml', '# nothing\n') }).config.port).toBe(8787);
+  });
+
+  test('text forms: numbers, flags, lists, objects; a public address loses its last slash', () => {
+    const { config } = loadConfig({
+      env: {
+        ...env,
+        SALLYPORT_TRUST_PROXY: 'true',
+        SALLYPORT_OAUTH_CORS_ORIGINS: 'https://a.example, https://b.example',
+        SALLYPORT_RATE_LIMITS: '{"default":5}',
+        SALLYPORT_PUBLIC_URL: 'https://sallyport.example/base/',
+        SALLYPORT_DRAIN_SECONDS: '0.5',
+      },
+    });
+    expect(config).toMatchObject({
+      trustProxy: true,
+      rateLimits: { default: 5 },
+      publicUrl: 'https://sallyport.example/base',
+      drainSeconds: 0.5,
+    });
+    expect(config.oauth.corsOrigins).toEqual(['https://a.example', 'https://b.example']);
+  });
+});
+
+describe('errors', () => {
+  test.each([
+    ['port', '70000', 'port (from --port) must be a whole number, from 0 to 65535, not "70000".'],
+    ['port', '', 'port (from --port) must be a whole number, from 0 to 65535, not "".'],
+    ['port', '1e3', 'port (from --port) must be a whole number, from 0 to 65535, not "1e3".'],
+    [
+      'logLevel',
+      'loud',
+      'logLevel (from --log-level) must be one of fatal, error, warn, info, debug, trace, silent, not "loud".',
+    ],
+    ['trustProxy', 'yes', 'trustProxy (from --trust-proxy) must be true or false, not "yes".'],
+    [
+      'oauth.issParameter',
+      '1',
+      'oauth.issParameter (from --set oauth.issParameter) must be true or false, not "1".',
+    ],
+  ])('%s = %j says what is allowed', (key, value, message) => {
+    expect(() => loadConfig({ env, flags: { [key]: value } })).toThrow(message);
+  });
+
+  test('name the file or the variable that a value is from', () => {
+    const path = file('bad.yaml', 'port: many\n');
+    expect(() => loadConfig({ env, file: path })).toThrow(`port (from ${path}) must be`);
+    expect(() => loadConfig({ env: { ...env, SALLYPORT_PUBLIC_URL: 'ftp://x' } })).toThrow(
+      'publicUrl (from SALLYPORT_PUBLIC_URL) must be an absolute http or https address',
+    );
+  });
+
+  test.each([
+    ['prot: 1', 'port'],
+    ['datadir: x', 'dataDir'],
+    ['oauth:\n  issParam: true', 'oauth.issParameter'],
+    ['oath:\n  issParameter: true', 'oauth'],
+    ['refreshGraceSeconds: 1', 'oauth.refreshGraceSeconds'],
+  ])('an unknown key names the nearest known one: %j', (text, meant) => {
+    expect(() => loadConfig({ env, file: file('unknown.yaml', text) })).toThrow(`did you mean ${meant}?`);
+  });
+
+  test('an unknown key that is near to none says where they are listed', () => {
+    expect(() => loadConfig({ env, flags: { zzzzzzzzzzzz: '1' } })).toThrow(
+      '`sallyport-gateway config` lists them',
+    );
+  });
+
+  test('a file that is missing, broken or no settings', () => {
+    expect(() => loadConfig({ env, file: '/nowhere.yaml' })).toThrow(
+      '/nowhere.yaml cannot be read: there is no such file.',
+    );
+    expect(() => loadConfig({ env, file: file('b.json', '{') })).toThrow(/b\.json cannot be read: /);
+    expect(() => loadConfig({ env, file: file('b.yaml', 'a: [') })).toThrow(/b\.yaml cannot be read: /);
+    expect(() => loadConfig({ env, file: file('l.yaml', '- port') })).toThrow('must hold settings by name');
+  });
+
+  test.each([
+    ['store', 'postgres://user:hunter2@db/sallyport', 'store is postgres:'],
+    ['redisUrl', 'redis://localhost', 'redisUrl is set'],
+    ['upstream', 'https://api.example', 'upstream is set'],
+    ['host', '0.0.0.0', 'publicUrl must be set when host is 0.0.0.0'],
+  ])('what this release does not do is refused: %s', (key, value, message) => {
+    const load = () => loadConfig({ env, flags: { [key]: value } });
+    expect(load).toThrow(message);
+    expect(load).not.toThrow('hunter2');
+  });
+});

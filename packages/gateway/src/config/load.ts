@@ -1,0 +1,122 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
+import { readConfigFile } from './file.ts';
+import { nearest } from './nearest.ts';
+import { configSchema, secretKeys, type Config } from './schema.ts';
+import { refuseUnsupported } from './unsupported.ts';
+
+export interface ConfigSources {
+  /** Dotted keys (`oauth.issParameter`) with their values, as given on the command line. */
+  readonly flags?: Readonly<Record<string, unknown>>;
+  /** A YAML or JSON file. */
+  readonly file?: string | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** One effective setting and where it comes from: `--port`, `SALLYPORT_PORT`, a file, or `default`. */
+export interface Setting {
+  readonly key: string;
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Every setting, in the schema's order. */
+  readonly settings: readonly Setting[];
+}
+
+/** The effective configuration: flags over environment over file over defaults. Throws `ConfigError`. */
+export function loadConfig({ flags = {}, file, env = process.env }: ConfigSources = {}): LoadedConfig {
+  const schema = configSchema(env);
+  const leaves = leavesOf(schema);
+  const fromFile =
+    file === undefined ? new Map<string, unknown>() : flatten(readConfigFile(file), leaves, file);
+  for (const key of Object.keys(flags)) {
+    if (!leaves.has(key)) throw unknownKey(key, '--set', leaves);
+  }
+  const settings: Setting[] = [];
+  for (const [key, leaf] of leaves) {
+    const variable = environmentName(key);
+    const [origin, given] =
+      flags[key] !== undefined
+        ? [flagName(key), flags[key]]
+        : env[variable] !== undefined
+          ? [variable, env[variable]]
+          : fromFile.has(key)
+            ? [file ?? '', fromFile.get(key)]
+            : ['default', undefined];
+    const parsed = leaf.safeParse(given);
+    if (!parsed.success) {
+      const shown = secretKeys.includes(key) ? 'what is given' : JSON.stringify(given);
+      throw new ConfigError(
+        `${key} (from ${origin}) must be ${leaf.description ?? 'something else'}, not ${shown}.`,
+      );
+    }
+    settings.push({ key, value: parsed.data, origin });
+  }
+  const config = nest(settings) as Config;
+  refuseUnsupported(config);
+  return { config: { ...config, dataDir: resolve(config.dataDir) }, settings };
+}
+
+/** `oauth.refreshGraceSeconds` is `SALLYPORT_OAUTH_REFRESH_GRACE_SECONDS`. */
+export function environmentName(key: string): string {
+  return `SALLYPORT_${key.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`;
+}
+
+function flagName(key: string): string {
+  return key.includes('.')
+    ? `--set ${key}`
+    : `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+type Leaves = ReadonlyMap<string, z.ZodType>;
+
+function leavesOf(schema: z.ZodObject, prefix = ''): Map<string, z.ZodType> {
+  const leaves = new Map<string, z.ZodType>();
+  const members: Readonly<Record<string, z.ZodType>> = schema.shape;
+  for (const [name, member] of Object.entries(members)) {
+    if (member instanceof z.ZodObject)
+      for (const [key, leaf] of leavesOf(member, `${prefix}${name}.`)) leaves.set(key, leaf);
+    else leaves.set(prefix + name, member);
+  }
+  return leaves;
+}
+
+function flatten(value: object, leaves: Leaves, file: string, prefix = ''): Map<string, unknown> {
+  const flat = new Map<string, unknown>();
+  for (const [name, member] of Object.entries(value)) {
+    const key = prefix + name;
+    if (leaves.has(key)) flat.set(key, member);
+    else if (isObject(member) && [...leaves.keys()].some((leaf) => leaf.startsWith(`${key}.`)))
+      for (const entry of flatten(member, leaves, file, `${key}.`)) flat.set(...entry);
+    else throw unknownKey(key, file, leaves);
+  }
+  return flat;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unknownKey(key: string, origin: string, leaves: Leaves): ConfigError {
+  const groups = [...leaves.keys()].flatMap((leaf) => [leaf, leaf.replace(/\..*/, '')]);
+  const meant = nearest(key, groups);
+  return new ConfigError(
+    `${key} (from ${origin}) is not a setting${meant === undefined ? ': `sallyport-gateway config` lists them' : `; did you mean ${meant}?`}`,
+  );
+}
+
+function nest(settings: readonly Setting[]): object {
+  const root: Record<string, unknown> = {};
+  for (const { key, value } of settings) {
+    const names = key.split('.');
+    const last = names.pop() ?? key;
+    let group = root;
+    for (const name of names) group = (group[name] ??= {}) as Record<string, unknown>;
+    group[last] = value;
+  }
+  return root;
+}

@@ -1,0 +1,121 @@
+import { inDialect, ServiceError, type Dialect } from '@sallyport/core';
+import type { Endpoint } from '@sallyport/core/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator, Caller, SessionCaller, WorkerCaller } from './handler.ts';
+import { rateLimitHeaders, type RateLimiter } from './rate-limit.ts';
+
+export type AnyCaller = Caller | SessionCaller | WorkerCaller | undefined;
+
+export interface AdmissionOptions {
+  readonly authenticator: Authenticator;
+  readonly limiter: RateLimiter;
+  readonly dialect: Dialect;
+}
+
+/**
+ * The checks that come before the body, in the order of decisions.md: credential 401, scope and permission 403,
+ * beta 403, rate 429. Gives who calls.
+ */
+export async function admit(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, limiter, dialect }: AdmissionOptions,
+): Promise<AnyCaller> {
+  const caller = await identify(endpoint, request, authenticator);
+  checkRights(endpoint, caller, dialect);
+  checkBeta(endpoint, request, dialect);
+  checkRate(endpoint, caller, request, reply, limiter);
+  return caller;
+}
+
+async function identify(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  authenticator: Authenticator,
+): Promise<AnyCaller> {
+  switch (endpoint.auth) {
+    case 'none':
+      return undefined;
+    case 'access_token':
+      return authenticator.accessToken(credentialOf(request));
+    case 'session_key':
+      return authenticator.sessionKey(credentialOf(request));
+    case 'ingress':
+      return authenticator.ingress(credentialOf(request));
+    case 'optional':
+      if (!sentCredential(request)) return undefined;
+      return (
+        (await orNobody(async () => authenticator.accessToken(credentialOf(request)))) ??
+        (await orNobody(async () => authenticator.sessionKey(credentialOf(request))))
+      );
+  }
+}
+
+/** An invalid credential counts as none; a store that does not answer does not. */
+async function orNobody<T>(identified: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await identified();
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+export function sentCredential({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+}
+
+/** RFC 6750 2.1; an API key may come as `x-api-key` too. */
+function credentialOf({ headers }: FastifyRequest): string {
+  const key = headers['x-api-key'];
+  if (headers.authorization === undefined && typeof key === 'string' && key !== '') return key;
+  if (headers.authorization === undefined)
+    throw new ServiceError('invalid_token', 'This needs a credential: Authorization: Bearer <token>.');
+  const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(headers.authorization)?.[1];
+  if (token === undefined) throw new ServiceError('invalid_token', 'The credential is not a bearer token.');
+  return token;
+}
+
+function checkRights(endpoint: Endpoint, caller: AnyCaller, dialect: Dialect): void {
+  const { scope, permission } = endpoint;
+  if (caller === undefined || !('scopes' in caller)) return;
+  if (scope !== undefined && !caller.scopes.includes(scope)) {
+    const named = inDialect(scope, dialect);
+    throw new ServiceError('insufficient_scope', `This needs the scope ${named}.`, {
+      details: { scope: named },
+    });
+  }
+  if (permission !== undefined && !caller.permissions.includes(permission))
+    throw new ServiceError('forbidden', `This needs the permission ${permission} in the organization.`);
+}
+
+/** A list: any member, comma-separated or of a repeated header, will do. */
+function checkBeta(endpoint: Endpoint, request: FastifyRequest, dialect: Dialect): void {
+  if (endpoint.beta === undefined) return;
+  const name = inDialect('vendor-beta', dialect);
+  const sent = [request.headers[name] ?? []].flat().flatMap((value) => value.split(','));
+  if (sent.some((member) => member.trim() === endpoint.beta)) return;
+  throw new ServiceError('beta_not_enabled', `This needs the header ${name}: ${endpoint.beta}.`);
+}
+
+function checkRate(
+  endpoint: Endpoint,
+  caller: AnyCaller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limiter: RateLimiter,
+): void {
+  // Calls that present a credential in the body count failures, not requests: the authorization server's business.
+  if (!endpoint.errors.includes(429) || (endpoint.area === 'oauth' && endpoint.auth === 'none')) return;
+  const budget = limiter.take(endpoint.id, keyOf(caller) ?? request.ip);
+  if (budget === undefined) return;
+  reply.headers(rateLimitHeaders(budget));
+  if (!budget.allowed)
+    throw new ServiceError('rate_limited', 'Too many requests.', { retryAfterMs: budget.retryAfterMs });
+}
+
+function keyOf(caller: AnyCaller): string | undefined {
+  if (caller === undefined) return undefined;
+  return 'grantId' in caller ? caller.grantId : caller.sessionId;
+}

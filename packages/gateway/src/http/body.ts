@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import { createGunzip, createInflate } from 'node:zlib';
+import { ServiceError } from '@sallyport/core';
+import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
+import { unsupportedMediaType } from './refusal.ts';
+
+/**
+ * Reads and parses the body of a request whose row has a schema for one: JSON, or a form where the row says so.
+ * Throws, in this order: 415 (at OAuth endpoints 400), 413, 400.
+ */
+export async function readBody(endpoint: Endpoint, request: IncomingMessage): Promise<unknown> {
+  const parse = parserFor(endpoint, request);
+  const bytes = await collect(request, endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes);
+  if (bytes.length > 0) return parse(decodeText(bytes));
+  if (endpoint.emptyBody === true) return {};
+  throw new ServiceError('invalid_request', 'The request has no body.');
+}
+
+type Parse = (text: string) => unknown;
+
+function parserFor(endpoint: Endpoint, request: IncomingMessage): Parse {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json') return parseJson;
+  if (type === 'application/x-www-form-urlencoded' && endpoint.encodings?.includes('form') === true)
+    return parseForm;
+  if (type === undefined && !announcesBody(request)) return parseJson;
+  // An empty body needs no type (decisions.md "Empty bodies").
+  if (endpoint.emptyBody === true && request.headers['content-length'] === '0') return parseJson;
+  throw unsupportedMediaType(endpoint);
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** The whole body, decompressed; never holds more than `limit` bytes of it. */
+async function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const body = decompress(request);
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError('invalid_request', 'The body broke off, or is not in the encoding that it says.', {
+      cause: error,
+    });
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function decompress(request: IncomingMessage): AsyncIterable<Buffer> {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  // Leaving a `for await` early destroys a stream; the connection must live to carry the refusal.
+  if (encoding === 'identity' || encoding === '') return request.iterator({ destroyOnReturn: false });
+  if (encoding !== 'gzip' && encoding !== 'x-gzip' && encoding !== 'deflate')
+    throw new ServiceError(
+      'unsupported_media_type',
+      'The content encoding must be gzip, deflate or identity.',
+    );
+  const inflate = encoding === 'deflate' ? createInflate() : createGunzip();
+  // Not `pipeline`: it would destroy the request, and with it the connection that the answer goes over.
+  request.on('error', (error) => inflate.destroy(error));
+  request.once('close', () => request.complete || inflate.destroy(new Error('closed')));
+  return request.pipe(inflate);
+}
+
+function tooLarge(limit: number): ServiceError {
+  return new ServiceError('payload_too_large', `The body must not be larger than ${limit} bytes.`);
+}
+
+function decodeText(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ServiceError('invalid_request', 'The body is not UTF-8 text.', { cause });
+  }
+}
+
+const protoKey =
+  /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"/;
+
+/** JSON without `__proto__` members, which would change what an object is once they are copied. */
+export function parseJson(text: string): unknown {
+  try {
+    const drop = (key: string, value: unknown) => (key === '__proto__' ? undefined : value);
+    return JSON.parse(text, protoKey.test(text) ? drop : undefined) as unknown;
+  } catch (cause) {
+    throw new ServiceError('invalid_request', 'The body is not valid JSON.', { cause });
+  }
+}
+
+/** A form as an object of strings; a repeated key is refused (RFC 6749 3.2). */
+export function parseForm(text: string): unknown {
+  const form = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (form.has(name)) throw new ServiceError('invalid_request', 'The form has a parameter more than once.');
+    form.set(name, value);
+  }
+  return Object.fromEntries(form);
+}

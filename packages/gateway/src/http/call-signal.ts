@@ -1,0 +1,19 @@
+import type { ServerResponse } from 'node:http';
+import { ServiceError } from '@sallyport/core';
+
+/** The signal of one call: aborts when the caller hangs up before the answer is out, when `other` aborts, or on `end`. */
+export function callSignal(
+  response: ServerResponse,
+  other?: AbortSignal,
+): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController();
+  const end = () => controller.abort(new ServiceError('draining', 'The stream has ended.'));
+  const follow = () => controller.abort(other?.reason);
+  if (other?.aborted === true) follow();
+  other?.addEventListener('abort', follow, { once: true });
+  response.once('close', () => {
+    other?.removeEventListener('abort', follow);
+    if (!response.writableFinished) controller.abort(new Error('The caller hung up.'));
+  });
+  return { signal: controller.signal, end };
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { ManualClock } from '@sallyport/core/testing';
+import { expect, test } from 'vitest';
+import { gate } from '../../test/gate.ts';
+import { serve } from '../../test/serve.ts';
+import { createDrain } from './drain.ts';
+import type { PartialHandlers } from './pipeline.ts';
+
+test('held polls answer, requests in flight finish, readiness says so, and then it is over', async () => {
+  const held = gate();
+  const slow = gate();
+  const finish = gate();
+  const step = gate();
+  const handlers: PartialHandlers = {
+    bridge: {
+      async poll({ signal }) {
+        held.open();
+        await once(signal, 'abort');
+        return null;
+      },
+    },
+    sessions: {
+      async list() {
+        slow.open();
+        await finish.opened;
+        return [];
+      },
+    },
+  };
+  const served = await serve({ handlers, drainSteps: [() => step.opened.then(() => undefined)] });
+  const headers = { authorization: 'Bearer access' };
+  const poll = fetch(`${served.url}/v1/environments/e/work/poll`, { headers });
+  const list = fetch(`${served.url}/v1/sessions`, { headers });
+  await Promise.all([held.opened, slow.opened]);
+
+  const closing = served.close();
+  const answer = await poll;
+  expect([answer.status, answer.headers.get('connection'), await answer.text()]).toEqual([
+    200,
+    'close',
+    'null',
+  ]);
+  const ready = await fetch(`${served.url}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([503, { status: 'draining', checks: {} }]);
+  finish.open();
+  expect(await (await list).json()).toEqual([]);
+  step.open();
+  await closing;
+  await expect(fetch(`${served.url}/healthz`)).rejects.toThrow();
+});
+
+test('a connection that only waits for a next request does not hold the end', async () => {
+  const served = await serve();
+  const agent = new Agent({ keepAlive: true });
+  const idle = request(`${served.url}/healthz`, { agent }).end();
+  const [answer] = (await once(idle, 'response')) as [import('node:http').IncomingMessage];
+  answer.resume();
+  await once(answer, 'end');
+  await served.close();
+  agent.destroy();
+});
+
+test('steps run in order, then streams end one after the other over the time that their number is worth', async () => {
+  const clock = new ManualClock();
+  const drain = createDrain({ clock, spreadMs: 100, spreadPerStreamMs: 50 });
+  const order: string[] = [];
+  const remove = ['a', 'b', 'c', 'd'].map((name) => {
+    const off = drain.add({
+      end: () => {
+        order.push(`${name} at ${clock.monotonic()}`);
+        off();
+      },
+      terminate: () => undefined,
+    });
+    return off;
+  });
+  remove[3]?.();
+  const run = drain.run([async () => void order.push('first'), async () => void order.push('second')]);
+  expect(drain.draining).toBe(true);
+  await clock.advance(1000);
+  await run;
+  expect(order.slice(0, 3)).toEqual(['first', 'second', 'a at 0']);
+  expect(order).toHaveLength(5);
+  expect(order[3]).toMatch(/^b at 33\.3/);
+  expect(order[4]).toMatch(/^c at 66\.6/);
+});
+
+test('ends at once what does not end by itself', async () => {
+  const drain = createDrain({ clock: new ManualClock() });
+  const off = drain.add({ end: () => undefined, terminate: () => off() });
+  const run = drain.run([]);
+  drain.terminate();
+  await run;
+});

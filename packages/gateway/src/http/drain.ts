@@ -1,0 +1,67 @@
+import { ServiceError, sleep, type Clock } from '@sallyport/core';
+
+/** An answer that lasts: a WebSocket or server-sent events. */
+export interface OpenStream {
+  /** Says goodbye and ends. */
+  end(): void;
+  /** Ends at once. */
+  terminate(): void;
+}
+
+/** What the gateway knows about its own end. */
+export interface Drain {
+  readonly draining: boolean;
+  /** Aborts when the drain begins: held polls answer. */
+  readonly signal: AbortSignal;
+  /** Counts a stream as open, until the returned function is called. */
+  add(stream: OpenStream): () => void;
+  /** Begins to drain, runs `steps` in order, then ends what streams are left, spread over time. Idempotent. */
+  run(steps: readonly (() => Promise<void>)[]): Promise<void>;
+  /** Ends what is left at once. */
+  terminate(): void;
+}
+
+export interface DrainOptions {
+  readonly clock: Clock;
+  /** The most over which the ends of streams are spread, so that their clients do not all come back at once. */
+  readonly spreadMs?: number;
+  /** ... and the part of it that each stream is worth: a few end at once. */
+  readonly spreadPerStreamMs?: number;
+}
+
+export function createDrain({ clock, spreadMs = 10_000, spreadPerStreamMs = 10 }: DrainOptions): Drain {
+  const controller = new AbortController();
+  const streams = new Set<OpenStream>();
+  let running: Promise<void> | undefined;
+  let empty: (() => void) | undefined;
+
+  async function drain(steps: readonly (() => Promise<void>)[]): Promise<void> {
+    controller.abort(new ServiceError('draining', 'The gateway is shutting down.', { retryAfterMs: 1000 }));
+    for (const step of steps) await step();
+    const open = [...streams];
+    const gap = Math.min(spreadMs / Math.max(1, open.length), spreadPerStreamMs);
+    for (const stream of open) {
+      stream.end();
+      if (open.length > 1) await sleep(clock, gap);
+    }
+    if (streams.size > 0) await new Promise<void>((resolve) => (empty = resolve));
+  }
+
+  return {
+    get draining() {
+      return controller.signal.aborted;
+    },
+    signal: controller.signal,
+    add(stream) {
+      streams.add(stream);
+      return () => {
+        streams.delete(stream);
+        if (streams.size === 0) empty?.();
+      };
+    },
+    run: (steps) => (running ??= drain(steps)),
+    terminate() {
+      for (const stream of streams) stream.terminate();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { Writable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { serve } from '../../test/serve.ts';
+import { createLog, loggedUrl } from './log.ts';
+
+function collected() {
+  const lines: Record<string, unknown>[] = [];
+  const to = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)) as Record<string, unknown>);
+      done();
+    },
+  });
+  return { lines, to };
+}
+
+test('credentials in headers and queries are not told', () => {
+  const { lines, to } = collected();
+  const log = createLog('info', to);
+  const secret = 'hunter2';
+  const headers = {
+    authorization: secret,
+    cookie: secret,
+    'x-api-key': secret,
+    'x-trusted-device-token': secret,
+    'x-worker-token': secret,
+    accept: 'text/plain',
+  };
+  log.info({ headers, request: { headers } }, 'seen');
+  expect(JSON.stringify(lines)).not.toContain(secret);
+  expect(JSON.stringify(lines)).toContain('text/plain');
+  expect(loggedUrl('/setup?token=hunter2&a=1')).toBe('/setup?token=[Redacted]&a=1');
+  expect(loggedUrl('/x?a=1&access_token=hunter2#f')).toBe('/x?a=1&access_token=[Redacted]#f');
+  expect(loggedUrl('/x?not_mine=1&CODE=hunter2')).toBe('/x?not_mine=1&CODE=[Redacted]');
+});
+
+test('one line a request, with its row, status and id; health is not worth a line', async () => {
+  const { lines, to } = collected();
+  const handlers = { sessions: { list: () => Promise.reject(new Error('the cause')) } };
+  await using served = await serve({ handlers }, { log: createLog('info', to) });
+  await fetch(`${served.url}/healthz`);
+  await fetch(`${served.url}/v1/sessions?token=hunter2`, {
+    headers: { authorization: 'Bearer access', 'request-id': 'mine' },
+  });
+  await fetch(`${served.url}/nothing`);
+  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(3);
+  expect(lines[0]).toMatchObject({ level: 50, request_id: 'mine', err: { message: 'the cause' } });
+  expect(lines[1]).toMatchObject({
+    level: 30,
+    request_id: 'mine',
+    row: 'sessions.list',
+    method: 'GET',
+    url: '/v1/sessions?token=[Redacted]',
+    status: 500,
+    ip: '127.0.0.1',
+    ms: expect.any(Number) as number,
+  });
+  expect(lines[2]).toMatchObject({ status: 404, url: '/nothing' });
+});

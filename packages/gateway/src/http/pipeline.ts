@@ -1,0 +1,142 @@
+import { ServiceError, type Clock, type Dialect } from '@sallyport/core';
+import { endpoints, type Endpoint } from '@sallyport/core/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { admit, type AdmissionOptions, type AnyCaller } from './admission.ts';
+import { sendAnswer } from './answer.ts';
+import { readBody } from './body.ts';
+import { callSignal } from './call-signal.ts';
+import type { Drain } from './drain.ts';
+import { sendEventStream } from './event-stream.ts';
+import type { Handlers, SseFrame } from './handler.ts';
+import { routePath } from './paths.ts';
+import type { UpgradeRouter } from './upgrades.ts';
+import { validate, type Parts } from './validation.ts';
+
+/** The handlers that there are; a row without one answers 501. */
+export type PartialHandlers = { readonly [A in keyof Handlers]?: Partial<Handlers[A]> };
+
+export interface PipelineOptions extends AdmissionOptions {
+  readonly handlers: PartialHandlers;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly drain: Drain;
+  readonly upgrades: UpgradeRouter;
+}
+
+/** A call whose row is only known at run time; `Handlers` has the types row by row. */
+interface AnyCall extends Parts {
+  readonly caller: AnyCaller;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  readonly log: FastifyRequest['log'];
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+type AnyHandler = (call: AnyCall) => Promise<unknown>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The row of the contract that the route serves. */
+    readonly endpoint?: Endpoint;
+  }
+  interface FastifyRequest {
+    caller: AnyCaller;
+  }
+}
+
+/** Registers a route for every row of the contract. */
+export function registerContract(app: FastifyInstance, options: PipelineOptions): void {
+  app.decorateRequest('caller', undefined);
+  // Bodies are read by the row, in the handler: nothing is parsed before the checks that come first.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  for (const endpoint of endpoints) registerRow(app, endpoint, options);
+}
+
+function registerRow(app: FastifyInstance, endpoint: Endpoint, options: PipelineOptions): void {
+  const { upgrades } = options;
+  const handler = handlerOf(options.handlers, endpoint);
+  app.route({
+    method: endpoint.method,
+    url: routePath(endpoint, options.dialect),
+    config: { endpoint },
+    // HEAD is GET without the body, and safe: not where GET hands something out for good.
+    exposeHeadRoute: endpoint.permission !== 'write' && endpoint.transport !== 'websocket',
+    onRequest: async (request, reply) => {
+      if (upgrades.isUpgrade(request.raw)) upgrades.checkPace();
+      request.caller = await admit(endpoint, request, reply, options);
+    },
+    handler: async (request, reply) => {
+      if (handler === undefined)
+        throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
+      await serve(endpoint, handler, request, reply, options);
+      return reply;
+    },
+  });
+}
+
+function handlerOf(handlers: PartialHandlers, { id, area }: Endpoint): AnyHandler | undefined {
+  const byVerb = (handlers as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[area];
+  return byVerb?.[id.slice(area.length + 1)] as AnyHandler | undefined;
+}
+
+async function serve(
+  endpoint: Endpoint,
+  handler: AnyHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { dialect, clock, drain, upgrades }: PipelineOptions,
+): Promise<void> {
+  const isSocket = endpoint.transport === 'websocket';
+  if (isSocket && !upgrades.isUpgrade(request.raw)) {
+    reply.header('upgrade', 'websocket');
+    throw new ServiceError('invalid_request', 'This needs a WebSocket: Upgrade: websocket.');
+  }
+  if (isSocket) upgrades.checkHandshake(request.raw);
+  const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw);
+  const parts = validate(endpoint, request, body, dialect);
+  const lasting = isSocket || endpoint.transport === 'sse';
+  const { signal, end } = callSignal(reply.raw, lasting ? undefined : drain.signal);
+  const call: AnyCall = {
+    ...parts,
+    caller: request.caller,
+    requestId: request.id,
+    signal,
+    log: request.log,
+    request,
+    reply,
+  };
+  const result = await handler(call);
+
+  if (isSocket) {
+    reply.hijack();
+    return upgrades.accept(request.raw, result as (socket: WebSocket) => void);
+  }
+  if (endpoint.transport === 'sse' && request.method !== 'HEAD') {
+    reply.hijack();
+    const remove = drain.add({ end, terminate: () => reply.raw.destroy() });
+    try {
+      await sendEventStream(reply.raw, result as AsyncIterable<SseFrame>, {
+        clock,
+        headers: sentHeaders(reply),
+        signal,
+        farewell: 'draining',
+      });
+    } catch (error) {
+      request.log.error({ err: error }, 'event stream failed');
+    } finally {
+      remove();
+    }
+    return;
+  }
+  if (endpoint.transport === 'sse') end(); // HEAD: nobody reads it
+  sendAnswer(endpoint, reply, result);
+}
+
+function sentHeaders(reply: FastifyReply): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) headers[name] = String(value);
+  return headers;
+}

@@ -1,0 +1,73 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { ServiceError, type Dialect, type Ids } from '@sallyport/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sentCredential } from './admission.ts';
+import { toRefusal, toServiceError, type Refusal } from './refusal.ts';
+
+export interface Refusals {
+  /** For what a route, or Fastify on its way to one, has thrown. */
+  onError(error: unknown, request: FastifyRequest, reply: FastifyReply): void;
+  /** For requests that are not HTTP that can be read: they have no request and no response, only the connection. */
+  onClientError(error: NodeJS.ErrnoException, socket: Socket): void;
+}
+
+/** Every refusal of the gateway, from whatever layer, in the one shape and with a request id. */
+export function createRefusals(options: {
+  readonly realm: string;
+  readonly dialect: Dialect;
+  readonly ids: Ids;
+}): Refusals {
+  return {
+    onError(thrown, request, reply) {
+      const endpoint = request.routeOptions.config.endpoint;
+      const error = toServiceError(thrown, endpoint);
+      if (error.status >= 500 && error.code !== 'not_implemented')
+        request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
+      const context = {
+        ...options,
+        requestId: request.id,
+        endpoint,
+        sentCredential: sentCredential(request),
+      };
+      const { status, headers, body } = toRefusal(error, context);
+      if (reply.sent) return;
+      void reply
+        .code(status)
+        .headers({ 'request-id': request.id, ...headers })
+        .send(body);
+    },
+
+    onClientError(error, socket) {
+      if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+      const requestId = options.ids.next('req');
+      const refusal = toRefusal(unreadable(error), { ...options, requestId, sentCredential: false });
+      socket.end(asHttp(refusal, requestId));
+    },
+  };
+}
+
+function unreadable(error: NodeJS.ErrnoException): ServiceError {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new ServiceError('headers_too_large', 'The headers must not be larger than 16 KiB in all.');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ServiceError('invalid_request', 'The request did not arrive in time.', { status: 408 });
+  return new ServiceError('invalid_request', 'The request is not HTTP that can be read.');
+}
+
+function asHttp({ status, headers, body }: Refusal, requestId: string): string {
+  const lines = Object.entries({
+    ...headers,
+    'request-id': requestId,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** What stands at a path that no route of the request's method takes: 405 with `Allow`, or 404. */
+export function unrouted(request: IncomingMessage, methods: readonly string[]): ServiceError {
+  return methods.length > 0
+    ? new ServiceError('method_not_allowed', `${request.method ?? ''} is not one of ${methods.join(', ')}.`)
+    : new ServiceError('not_found', 'There is nothing at this path.');
+}

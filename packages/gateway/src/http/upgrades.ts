@@ -1,0 +1,107 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { ServiceError, type Clock, type Random } from '@sallyport/core';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Drain } from './drain.ts';
+import type { Listener } from './listener.ts';
+
+/** The longest frame that is taken (bridge.md rule 16). */
+const maxPayload = 1024 * 1024;
+
+/** Handshakes a second; beyond, clients are sent away before the store is asked anything (bridge.md rule 10). */
+const handshakesPerSecond = 200;
+
+/** RFC 6455 7.4.1, as IANA extends it: the client may come back. */
+const serviceRestart = 1012;
+
+/**
+ * The one place where connections become WebSockets. An upgrade request takes the way of any other request through the
+ * routes, so that its refusals are the same HTTP answers; a route that accepts it calls `accept`.
+ */
+export interface UpgradeRouter {
+  /** Whether the request asks for a WebSocket, at a path that has one. */
+  isUpgrade(request: IncomingMessage): boolean;
+  /** Refuses with `overloaded` what comes in a storm; each client is told another time to come back. */
+  checkPace(): void;
+  /** Refuses with `invalid_request` what is no handshake of RFC 6455 4.2.1. */
+  checkHandshake(request: IncomingMessage): void;
+  /** Switches protocols and hands the socket over; once it is gone, the response has its `close` event. */
+  accept(request: IncomingMessage, take: (socket: WebSocket) => void): void;
+  attach(listener: Listener, serve: (request: IncomingMessage, response: ServerResponse) => void): void;
+}
+
+interface Pending {
+  readonly socket: Socket;
+  readonly head: Buffer;
+  readonly response: ServerResponse;
+}
+
+export function createUpgradeRouter(
+  isWebSocketPath: (url: string | undefined) => boolean,
+  { drain, clock, random }: { readonly drain: Drain; readonly clock: Clock; readonly random: Random },
+): UpgradeRouter {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+  const pending = new WeakMap<IncomingMessage, Pending>();
+  let second = { began: clock.monotonic(), handshakes: 0 };
+
+  return {
+    isUpgrade: (request) => pending.has(request),
+
+    checkPace() {
+      const now = clock.monotonic();
+      if (now - second.began >= 1000) second = { began: now, handshakes: 0 };
+      if (++second.handshakes > handshakesPerSecond)
+        throw new ServiceError('overloaded', 'Too many connections at once.', {
+          retryAfterMs: 1000 + random.fraction() * 9000,
+        });
+    },
+
+    checkHandshake({ headers }) {
+      const key = headers['sec-websocket-key'] ?? '';
+      if (headers['sec-websocket-version'] !== '13' || !/^[+/0-9A-Za-z]{22}==$/.test(key))
+        throw new ServiceError(
+          'invalid_request',
+          'The WebSocket handshake is not one of RFC 6455, version 13.',
+        );
+    },
+
+    accept(request, take) {
+      const upgrade = pending.get(request);
+      if (upgrade === undefined) throw new Error('The request is no upgrade.');
+      const { socket, head, response } = upgrade;
+      response.detachSocket(socket);
+      response.statusCode = 101;
+      socket.once('close', () => response.emit('close'));
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        const end = () => webSocket.close(serviceRestart, 'service restart');
+        const remove = drain.add({ end, terminate: () => webSocket.terminate() });
+        webSocket.once('close', remove);
+        // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
+        webSocket.on('error', () => undefined);
+        take(webSocket);
+        if (drain.draining) end();
+      });
+    },
+
+    attach(listener, serve) {
+      listener.setUpgradable(
+        ({ headers, url }) => headers.upgrade?.toLowerCase() === 'websocket' && isWebSocketPath(url),
+      );
+      listener.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+        // From the first tick: an ECONNRESET without a listener would end the process.
+        socket.on('error', () => socket.destroy());
+        const response = new ServerResponse(request);
+        response.shouldKeepAlive = false; // the HTTP parser has let go of the connection
+        response.assignSocket(socket);
+        response.once('finish', () => socket.destroySoon());
+        pending.set(request, { socket, head, response });
+        serve(request, response);
+      });
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { inDialect, ServiceError, type Dialect, type Issue } from '@sallyport/core';
+import type { Endpoint } from '@sallyport/core/contract';
+import type { FastifyRequest } from 'fastify';
+
+/** The validated parts of a request; a part without a schema is `undefined`. */
+export interface Parts {
+  readonly headers: unknown;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** Checks all parts against the row's schemas; throws `invalid_request` whose issues name every bad field at once. */
+export function validate(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  body: unknown,
+  dialect: Dialect,
+): Parts {
+  const issues: Issue[] = [];
+  const check = (schema: Endpoint['body'], value: unknown, prefix: string, name = (key: string) => key) => {
+    if (!schema) return undefined;
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    for (const { path, message } of result.error.issues) {
+      const [first, ...rest] = path.map(String);
+      const steps = first === undefined ? [] : [name(first), ...rest];
+      issues.push({ path: [prefix, ...steps].filter(Boolean).join('/') || 'body', message: say(message) });
+    }
+    return undefined;
+  };
+  const headerName = (name: string) => inDialect(name, dialect);
+  const parts = {
+    headers: check(endpoint.headers, headersFor(endpoint, request, dialect), 'headers', headerName),
+    params: check(endpoint.params, request.params, 'params'),
+    query: check(endpoint.query, request.query, 'query'),
+    body: check(endpoint.body, body, ''),
+  };
+  if (issues.length === 0) return parts;
+  const named = issues.map(({ path }) => path).join(', ');
+  throw new ServiceError('invalid_request', `Not as it must be: ${named.slice(0, 500)}.`, { issues });
+}
+
+/** The headers that the row knows, under their neutral names. */
+function headersFor(endpoint: Endpoint, request: FastifyRequest, dialect: Dialect): Record<string, unknown> {
+  const headers: Record<string, unknown> = {};
+  for (const name of Object.keys(endpoint.headers?.shape ?? {})) {
+    const value = request.headers[inDialect(name, dialect)];
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
+}
+
+function say(message: string): string {
+  return message.endsWith('received undefined') ? 'is required' : message;
+}

@@ -1,0 +1,83 @@
+import { ServiceError } from '@sallyport/core';
+import type { FastifyReply } from 'fastify';
+import { html, type Html } from './html.ts';
+import { style, styleSource } from './style.ts';
+
+/** What a page's route answers with. */
+export type Answer = Page | { readonly location: string };
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  readonly status?: number;
+  /** Where a form's redirect leads, beyond this origin: a browser holds `form-action` against redirects too. */
+  readonly formTarget?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Sets status and headers of an answer; gives the document, `undefined` for a redirect. */
+export function toDocument(reply: FastifyReply, answer: Answer): string | undefined {
+  reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' });
+  if ('location' in answer) {
+    // 303: the browser follows with GET, and never sends the form on.
+    reply.code(303).header('location', answer.location);
+    return undefined;
+  }
+  const { title, body, status = 200, formTarget, retryAfterMs } = answer;
+  const formAction = formTarget === undefined ? "'self'" : `'self' ${formSource(formTarget)}`;
+  reply.code(status).type('text/html; charset=utf-8');
+  reply.headers({
+    'content-security-policy': `default-src 'none'; style-src ${styleSource}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-opener-policy': 'same-origin',
+    ...(retryAfterMs !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+  });
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} - Sallyport</title>
+        <style>
+          ${{ markup: style }}
+        </style>
+      </head>
+      <body>
+        <main>
+          <header>Sallyport</header>
+          <h1>${title}</h1>
+          ${body}
+        </main>
+      </body>
+    </html> `.markup;
+}
+
+/** A CSP source for a redirect URI: its origin; for what the grammar cannot name (IPv6, private-use schemes), its scheme. */
+function formSource(uri: string): string {
+  const { protocol, host, hostname } = new URL(uri);
+  const isNameable = (protocol === 'http:' || protocol === 'https:') && !hostname.startsWith('[');
+  return isNameable ? `${protocol}//${host}` : protocol;
+}
+
+/** The page of a refusal; `next` is what to do about it. */
+export function errorPage(error: ServiceError, next: Html): Page {
+  const [title, text] =
+    error.status >= 500
+      ? ['Something went wrong', 'The gateway could not answer. Its log knows more.']
+      : [titles[error.code] ?? 'This did not work', error.message];
+  return {
+    title,
+    body: html`<p role="alert">${text}</p>
+      ${next}`,
+    status: error.status,
+    retryAfterMs: error.retryAfterMs,
+  };
+}
+
+const titles: Readonly<Record<string, string>> = {
+  not_found: 'Not found',
+  rate_limited: 'Too many tries',
+  conflict: 'Already decided',
+  forbidden: 'Not allowed',
+};

@@ -1,0 +1,40 @@
+import { inDialect, type Dialect } from '@sallyport/core';
+import { scopeList, type Membership } from '@sallyport/oauth/server';
+import { html, type Html } from './html.ts';
+
+const meanings: Readonly<Record<string, string>> = {
+  openid: 'Know that you have an account here',
+  profile: 'Read your profile and organization',
+  email: 'Read your e-mail address',
+  vendor_api: 'Run environments and sessions in your name',
+};
+
+/** What a client asks for, in words. */
+export function scopeItems(scope: string, dialect: Dialect): Html {
+  const items = scopeList(scope).map((name) => html`<li>${meanings[name] ?? inDialect(name, dialect)}</li>`);
+  return html`<ul>
+    ${items}
+  </ul>`;
+}
+
+/** A choice where there is one, else a hidden field. */
+export function organizationField(memberships: readonly Membership[]): Html {
+  const [first, ...more] = memberships;
+  if (!first)
+    return html`<p class="alert" role="alert">
+      Your account is in no organization: an admin must add it to one.
+    </p>`;
+  if (more.length === 0)
+    return html`<input type="hidden" name="organization" value="${first.organization.id}" />`;
+  const options = memberships.map(
+    ({ organization }) => html`<option value="${organization.id}">${organization.name}</option>`,
+  );
+  return html`<label for="organization">Organization</label>
+    <select id="organization" name="organization">
+      ${options}
+    </select>`;
+}
+
+/** Approve comes first in reading order; neither is the focus, so that no stray Enter decides. */
+export const decisionButtons = html`<button name="decision" value="approve">Approve</button>
+  <button class="quiet" name="decision" value="deny">Deny</button>`;

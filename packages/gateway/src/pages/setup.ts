@@ -1,0 +1,75 @@
+import { ServiceError } from '@sallyport/core';
+import type { AuthorizationServer } from '@sallyport/oauth/server';
+import type { FastifyReply } from 'fastify';
+import type { Answer } from './answer.ts';
+import { html } from './html.ts';
+import { alertOf } from './sign-in.ts';
+import type { Fields, Visit, Visits } from './visit.ts';
+
+/** `/setup?token=`: sets the password of an account by a one-time link, and signs in. */
+export interface SetupPage {
+  show(visit: Visit): Promise<Answer>;
+  submit(reply: FastifyReply, visit: Visit, fields: Fields): Promise<Answer>;
+}
+
+export function createSetupPage({ accounts, config }: AuthorizationServer, visits: Visits): SetupPage {
+  const { base } = visits;
+  const { minLength } = config.password;
+
+  return {
+    show: ({ query, formProof }) => form(query.get('token') ?? '', formProof),
+    async submit(reply, { formProof }, fields) {
+      const token = fields.get('token') ?? '';
+      try {
+        const password = fields.get('password') ?? '';
+        if (password !== fields.get('repeated'))
+          throw new ServiceError('invalid_request', 'The two passwords are not the same.');
+        visits.signIn(reply, await accounts.setUp(token, password));
+        return { location: `${base}/login` };
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'invalid_request') throw error;
+        return form(token, formProof, error);
+      }
+    },
+  };
+
+  /** Does not spend the link: mail scanners and previews open it too. */
+  async function form(token: string, formProof: Visit['formProof'], error?: ServiceError): Promise<Answer> {
+    const account = await accounts.setupAccount(token);
+    if (!account)
+      throw new ServiceError('not_found', 'This link was used, replaced by a newer one, or has expired.');
+    return {
+      title: 'Set your password',
+      status: error?.status ?? 200,
+      body: html`<p>For the account <strong>${account.email}</strong>.</p>
+        ${alertOf(error)}
+        <form method="post" action="${base}/setup">
+          ${formProof}
+          <input type="hidden" name="token" value="${token}" />
+          <input type="hidden" name="email" value="${account.email}" autocomplete="username" />
+          <label for="password">Password</label>
+          <input
+            id="password"
+            name="password"
+            type="password"
+            autocomplete="new-password"
+            minlength="${minLength}"
+            aria-describedby="rule"
+            required
+            autofocus
+          />
+          <label for="repeated">The same again</label>
+          <input
+            id="repeated"
+            name="repeated"
+            type="password"
+            autocomplete="new-password"
+            minlength="${minLength}"
+            required
+          />
+          <button>Set the password and sign in</button>
+        </form>
+        <p class="dim" id="rule">At least ${minLength} characters.</p>`,
+    };
+  }
+}

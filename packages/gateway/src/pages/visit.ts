@@ -1,0 +1,124 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { randomSecret, ServiceError, systemRandom } from '@sallyport/core';
+import type { AuthorizationServer, IssuedSession, SignedIn } from '@sallyport/oauth/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { cookieHeader, readCookies } from './cookies.ts';
+import { html, type Html } from './html.ts';
+
+/** The fields of a form, or of a query. */
+export type Fields = URLSearchParams;
+
+/** One browser's request. */
+export interface Visit {
+  readonly signedIn: (SignedIn & { readonly email: string }) | undefined;
+  readonly query: Fields;
+  /** The address that it comes from. */
+  readonly address: string;
+  /** A hidden field that proves, on its return, that the form was ours: `checkForm`. */
+  readonly formProof: Html;
+}
+
+/** Cookies and forms of the pages. */
+export interface Visits {
+  /** The path that the public address puts before every other. */
+  readonly base: string;
+  visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit>;
+  /** Throws `forbidden` for a form that another site sent, or that was made for another visitor. */
+  checkForm(request: FastifyRequest, fields: Fields): void;
+  signIn(reply: FastifyReply, session: IssuedSession): void;
+  signOut(reply: FastifyReply): void;
+}
+
+export function createVisits({ issuer, sessions, accounts, config }: AuthorizationServer): Visits {
+  const { protocol, pathname, host } = new URL(issuer);
+  const secure = protocol === 'https:';
+  // `__Host-`: no other host of the domain can plant one (RFC 6265bis 4.1.3.2).
+  const prefix = secure ? '__Host-' : '';
+  const sessionCookie = `${prefix}sallyport_session`;
+  const formCookie = `${prefix}sallyport_form`;
+
+  /** The visitor's secret that proofs are made of: of who is signed in the session key, else a cookie for forms alone. */
+  function visitorSecret(request: FastifyRequest): string | undefined {
+    const sent = readCookies(request.headers.cookie);
+    return sent.get(sessionCookie) ?? sent.get(formCookie);
+  }
+
+  function addCookie(reply: FastifyReply, name: string, value: string, maxAgeSeconds?: number): void {
+    // Fastify appends `set-cookie` headers, and no other.
+    reply.header('set-cookie', cookieHeader(name, value, { secure, maxAgeSeconds }));
+  }
+
+  return {
+    base: pathname.replace(/\/$/, ''),
+
+    async visit(request, reply) {
+      const key = readCookies(request.headers.cookie).get(sessionCookie);
+      const signedIn = key === undefined ? undefined : await sessions.authenticate(key).catch(nobody);
+      const account = signedIn && (await accounts.get(signedIn.accountId));
+      let secret = visitorSecret(request);
+      if (secret === undefined) {
+        secret = randomSecret(systemRandom);
+        addCookie(reply, formCookie, secret);
+      }
+      return {
+        signedIn: signedIn && account && { ...signedIn, email: account.email },
+        query: new URLSearchParams(request.url.split('?', 2)[1]),
+        address: request.ip,
+        formProof: html`<input type="hidden" name="proof" value="${proofOf(secret)}" />`,
+      };
+    },
+
+    checkForm(request, fields) {
+      const { 'sec-fetch-site': site, origin } = request.headers;
+      const secret = visitorSecret(request);
+      const isOurs =
+        (site === undefined || site === 'same-origin' || site === 'none') &&
+        (origin === undefined || isOwnOrigin(origin, request)) &&
+        secret !== undefined &&
+        isSame(fields.get('proof') ?? '', proofOf(secret));
+      if (!isOurs)
+        throw new ServiceError('forbidden', 'The form has expired, or was not sent from this site.');
+    },
+
+    signIn(reply, { sessionKey }) {
+      addCookie(reply, sessionCookie, sessionKey, config.sessionSeconds);
+      addCookie(reply, formCookie, '', 0);
+    },
+
+    signOut(reply) {
+      addCookie(reply, sessionCookie, '', 0);
+    },
+  };
+
+  /** A browser may know the gateway under another name (localhost) than its public address. */
+  function isOwnOrigin(origin: string, request: FastifyRequest): boolean {
+    if (!URL.canParse(origin)) return false;
+    const sent = new URL(origin).host;
+    return sent === host || sent === request.headers.host;
+  }
+}
+
+function nobody(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === 'invalid_token') return undefined;
+  throw error;
+}
+
+function proofOf(secret: string): string {
+  return createHash('sha256').update(`form ${secret}`).digest('base64url');
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** A path on this site, to go on to after the sign-in; anything else is `undefined`. */
+export function localPath(text: string | null): string | undefined {
+  if (text === null || !/^\/[!-~]*$/.test(text) || /^\/[/\\]/.test(text) || text.includes('\\'))
+    return undefined;
+  const origin = 'http://here.invalid';
+  if (!URL.canParse(text, origin)) return undefined;
+  const { origin: reached, pathname, search } = new URL(text, origin);
+  // Dot segments may make two slashes of one; what a browser would take for another host is no path.
+  return reached === origin && !pathname.startsWith('//') ? pathname + search : undefined;
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from 'fastify';
+import type { Drain } from '../http/drain.ts';
+
+/** Named questions to what the gateway depends on; each rejects when it does not answer. */
+export type Checks = Readonly<Record<string, () => Promise<void>>>;
+
+const checkTimeoutMs = 2000;
+
+/** `/healthz`: the process is alive. `/readyz`: it can serve; 503 while it drains or something does not answer. */
+export function registerHealth(app: FastifyInstance, checks: Checks, drain: Drain): void {
+  app.get('/healthz', { logLevel: 'silent' }, (_request, reply) => {
+    void reply.header('cache-control', 'no-store').send({ status: 'ok' });
+  });
+  app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await answers(check)] as const),
+    );
+    const failed = results.some(([, result]) => result !== 'ok');
+    const status = drain.draining ? 'draining' : failed ? 'unavailable' : 'ready';
+    void reply.code(status === 'ready' ? 200 : 503).header('cache-control', 'no-store');
+    return { status, checks: Object.fromEntries(results) };
+  });
+}
+
+async function answers(check: () => Promise<void>): Promise<'ok' | 'failing' | 'timed out'> {
+  const { promise, resolve } = Promise.withResolvers<'timed out'>();
+  const timer = setTimeout(() => resolve('timed out'), checkTimeoutMs);
+  try {
+    return await Promise.race([check().then(() => 'ok' as const), promise]);
+  } catch {
+    return 'failing';
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,256 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+// Several processes a test, each started from sources.
+vi.setConfig({ testTimeout: 60_000 });
+
+const main = join(import.meta.dirname, 'main.ts');
+let directory: string;
+beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-program-'))));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function program(args: readonly string[], env: Record<string, string> = {}) {
+  return spawn(process.execPath, ['--conditions=@sallyport/source', main, ...args], {
+    env: { PATH: process.env['PATH'], HOME: directory, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function run(args: readonly string[], env?: Record<string, string>) {
+  const child = program(args, env);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number]>,
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** A gateway as a child process; `url` is what its first line of output says. */
+async function started(dataDir: string, args: readonly string[] = []) {
+  const child = program(['start', '--port', '0', '--data-dir', dataDir, ...args]);
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  const errors = text(child.stderr);
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const line = await lines.next();
+  if (line.done === true) throw new Error(await errors);
+  const url = line.value.replace('listening on ', '');
+  return {
+    child,
+    line: line.value,
+    lines,
+    url,
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
+      child.kill(signal);
+      return (await closed)[0];
+    },
+  };
+}
+
+/** A request in flight, of which the rest never comes. */
+async function halfSent(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const head =
+    'POST /v1/oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5';
+  socket.write(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+  await once(socket, 'data'); // the gateway asks for the rest
+  return socket;
+}
+
+describe('start', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and ends with 0', async (signal) => {
+    const dataDir = join(directory, `start-${signal}`);
+    const gateway = await started(dataDir);
+    expect(gateway.line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await (await fetch(`${gateway.url}/readyz`)).json()).toMatchObject({
+      status: 'ready',
+      checks: { store: 'ok' },
+    });
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    expect(await gateway.stop(signal)).toBe(0);
+  });
+
+  test('a second gateway on the same data is refused in one sentence', async () => {
+    const dataDir = join(directory, 'twice');
+    const gateway = await started(dataDir);
+    const second = await run(['start', '--port', '0', '--data-dir', dataDir]);
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(
+      /^sallyport-gateway: The data directory .* is in use by another gateway \(process \d+\).*\n$/,
+    );
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  test('a port in use is refused in one sentence, and the data is not touched', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const refused = await run(['start', '--port', String(port), '--data-dir', join(directory, 'untouched')]);
+    holder.close();
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toBe(
+      `sallyport-gateway: 127.0.0.1:${port} is in use by another program: stop it, or choose another port with --port (0 picks a free one).\n`,
+    );
+    expect(() => statSync(join(directory, 'untouched'))).toThrow('ENOENT');
+  });
+
+  test('a data directory that cannot be is refused in one sentence', async () => {
+    const refused = await run(['start', '--port', '0', '--data-dir', join(main, 'below-a-file')]);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^sallyport-gateway: .*below-a-file.*\n$/);
+  });
+
+  test('prints the one-time link of a new installation when asked to', async () => {
+    const dataDir = join(directory, 'setup');
+    const gateway = await started(dataDir, ['--print-setup']);
+    const link = (await gateway.lines.next()).value ?? '';
+    expect(link).toMatch(`set the owner's password: ${gateway.url}/setup?`);
+    expect((await fetch(link.replace(/^.*: /, ''))).status).toBe(200);
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  test('a request that never ends holds a stop no longer than the deadline', async () => {
+    const gateway = await started(join(directory, 'deadline'), ['--set', 'drainSeconds=0.3']);
+    const socket = await halfSent(gateway.url);
+    expect(await gateway.stop()).toBe(0);
+    socket.destroy();
+  });
+
+  test('a second signal ends it at once', async () => {
+    const gateway = await started(join(directory, 'impatient'));
+    const socket = await halfSent(gateway.url);
+    gateway.child.kill('SIGTERM');
+    await expect
+      .poll(async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.status ?? 503, {
+        timeout: 10_000,
+      })
+      .toBe(503);
+    expect(await gateway.stop('SIGTERM')).toBe(130);
+    socket.destroy();
+  });
+});
+
+describe('usage', () => {
+  test('--version and --help load no more than the command line', async () => {
+    expect(await run(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+      stderr: '',
+    });
+    const help = await run(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain('Examples:');
+    const loaded = await run(['--version'], { NODE_DEBUG: 'module,esm' });
+    expect(loaded.stderr).toContain('commander');
+    for (const heavy of ['fastify', 'zod', 'pino', 'node_modules/ws/'])
+      expect(loaded.stderr).not.toContain(heavy);
+  });
+
+  test.each([
+    [['strat'], /unknown command|too many arguments/],
+    [['start', '--prot', '1'], /unknown option '--prot'/],
+    [['start', '--set', 'port'], /'--set <key=value>' argument 'port' is invalid. It must be KEY=VALUE\./],
+    [['start', '--port', 'x'], /^sallyport-gateway: port \(from --port\) must be a whole number/],
+    [['config', '--set', 'oauth.issParam=1'], /did you mean oauth\.issParameter\?/],
+  ])('%j is wrong usage', async (args, message) => {
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe('config', () => {
+  test('prints each setting with its origin', async () => {
+    const { code, stdout } = await run(['config', '--json', '--port', '1'], { SALLYPORT_LOG_LEVEL: 'warn' });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      port: { value: 1, origin: '--port' },
+      logLevel: { value: 'warn', origin: 'SALLYPORT_LOG_LEVEL' },
+      host: { value: '127.0.0.1', origin: 'default' },
+      publicUrl: { value: null, origin: 'default' },
+    });
+    expect((await run(['config'])).stdout).toMatch(/^host +127\.0\.0\.1 {2}\(default\)$/m);
+  });
+});
+
+describe('migrate and doctor', () => {
+  test('make and check a store', async () => {
+    const dataDir = join(directory, 'migrated');
+    const migrated = await run(['migrate', '--data-dir', dataDir]);
+    expect(migrated).toMatchObject({ code: 0, stdout: `${join(dataDir, 'sallyport.db')} is up to date\n` });
+    const doctor = await run(['doctor', '--json', '--data-dir', dataDir]);
+    expect(doctor.code).toBe(0);
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; ok: boolean }[] };
+    expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
+      ['configuration', true],
+      ['data directory', true],
+      ['store', true],
+    ]);
+  });
+
+  test('doctor names what would stop a start', async () => {
+    const { code, stdout } = await run(['doctor', '--data-dir', join(main, 'below-a-file')]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAILED data directory: /m);
+    expect((await run(['doctor', '--port', 'x'])).stdout).toMatch(/^FAILED configuration: port/m);
+  });
+});
+
+describe('admin', () => {
+  /** JSON of a command that must succeed. */
+  async function record(args: readonly string[]): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  test('works on the data of a running gateway, and a session key opens what it should', async () => {
+    const dataDir = join(directory, 'admin');
+    const gateway = await started(dataDir);
+    const on = ['--data-dir', dataDir];
+    const [user, client, org] = await Promise.all([
+      record(['admin', 'user', 'add', 'me@example.com', '--role', 'admin', ...on]),
+      record(['admin', 'client', 'add', '--name', 'Mine', '--redirect-uri', 'https://a.example/cb', ...on]),
+      record(['admin', 'org', 'add', 'Second', '--zero-data-retention', ...on]),
+    ]);
+    expect(user).toMatchObject({ email: 'me@example.com', has_password: false });
+    expect(client).toMatchObject({ client_name: 'Mine', redirect_uris: ['https://a.example/cb'] });
+    expect(org).toMatchObject({ name: 'Second', zero_data_retention: true });
+
+    const key = await run(['admin', 'session-key', '--user', 'me@example.com', ...on]);
+    expect(key).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+\n$/) as string, stderr: '' });
+    const bootstrap = await fetch(`${gateway.url}/api/bootstrap`, {
+      headers: { authorization: `Bearer ${key.stdout.trim()}` },
+    });
+    expect(await bootstrap.json()).toMatchObject({ account: { uuid: user['id'] } });
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  test('says in one sentence what is wrong', async () => {
+    const nobody = await run([
+      'admin',
+      'session-key',
+      '--user',
+      'x@y.example',
+      '--data-dir',
+      join(directory, 'none'),
+    ]);
+    expect(nobody).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'sallyport-gateway: There is no such account.\n',
+    });
+    expect((await run(['admin', 'user', 'add', 'a@b.example', '--role', 'king'])).code).toBe(2);
+  });
+});

@@ -1,0 +1,109 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addAdminCommands } from './admin/program.ts';
+import { version } from './version.ts';
+
+/** The flags that every command takes: what they say wins over environment and file. */
+export interface ConfigFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly dataDir?: string;
+  readonly publicUrl?: string;
+  readonly store?: string;
+  readonly redisUrl?: string;
+  readonly upstream?: string;
+  readonly logLevel?: string;
+  readonly set?: Readonly<Record<string, string>>;
+}
+
+/** Parses the command line and runs the command; each one's modules are loaded only when it runs. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(argv);
+  } catch (error) {
+    // Commander has printed its message, or the help that was asked for; wrong usage is 2.
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+    else {
+      const { describeFailure } = await import('./admin/failure.ts');
+      const { message, exitCode } = describeFailure(error);
+      process.stderr.write(`sallyport-gateway: ${message}\n`);
+      process.exitCode = exitCode;
+    }
+  }
+}
+
+export function createProgram(): Command {
+  const program = new Command('sallyport-gateway')
+    .description('The Sallyport gateway: authorization server, work dispatcher, event streams and telemetry.')
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      `
+Every setting can also come from the environment (SALLYPORT_PORT, ...) or from a file (--config).
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+Examples:
+  sallyport-gateway
+  sallyport-gateway start --port 0 --data-dir ./data
+  sallyport-gateway admin session-key --user owner@localhost`,
+    );
+
+  configurable(program.command('start', { isDefault: true }))
+    .description('Serves until SIGTERM or SIGINT.')
+    .option('--print-setup', 'print the one-time link of a new installation even without a terminal')
+    .action(async (flags: ConfigFlags & { printSetup?: boolean }) => {
+      const { start } = await import('./admin/start.ts');
+      await start(flags);
+    });
+
+  configurable(program.command('migrate'))
+    .description('Brings the store up to date, without serving.')
+    .action(async (flags: ConfigFlags) => {
+      const { migrateStore } = await import('./admin/migrate.ts');
+      await migrateStore(flags);
+    });
+
+  configurable(program.command('doctor'))
+    .description('Checks configuration, data directory and store.')
+    .option('--json', 'one JSON document')
+    .action(async (flags: ConfigFlags & { json?: boolean }) => {
+      const { doctor } = await import('./admin/doctor.ts');
+      await doctor(flags);
+    });
+
+  configurable(program.command('config'))
+    .description('Prints the effective configuration and where each setting comes from.')
+    .option('--json', 'one JSON document')
+    .action(async (flags: ConfigFlags & { json?: boolean }) => {
+      const { printConfig } = await import('./admin/config.ts');
+      printConfig(flags);
+    });
+
+  addAdminCommands(program);
+  return program;
+}
+
+/** Adds the flags of `ConfigFlags`. */
+export function configurable(command: Command): Command {
+  return command
+    .option('--config <file>', 'a YAML or JSON file with settings')
+    .option('--host <host>', 'where to listen (default 127.0.0.1)')
+    .option('--port <port>', 'which port to listen on; 0 picks a free one (default 8787)')
+    .option('--data-dir <dir>', 'where the store and the keys are')
+    .option('--public-url <url>', 'the address under which clients reach the gateway')
+    .option('--store <store>', 'sqlite:PATH (default: in the data directory)')
+    .option('--log-level <level>', 'fatal, error, warn, info (default), debug, trace or silent')
+    .option(
+      '--set <key=value>',
+      'any other setting, such as oauth.issParameter=false; repeatable',
+      collectSetting,
+    );
+}
+
+function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
+  return { ...previous, [key]: value };
+}

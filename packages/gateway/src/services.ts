@@ -1,0 +1,139 @@
+import { createBridgeEngine } from '@sallyport/bridge/server';
+import { createIds, createLocalWakeups, systemRandom, type Clock, type Log } from '@sallyport/core';
+import { createAuthorizationServer } from '@sallyport/oauth/server';
+import { createTelemetryEngine } from '@sallyport/telemetry/server';
+import type { Served } from './app.ts';
+import { createAuthenticator } from './authenticator.ts';
+import type { Config } from './config/schema.ts';
+import type { Handlers } from './http/handler.ts';
+import { createPages } from './pages/pages.ts';
+import { accountHandlers } from './routes/account.ts';
+import { bridgeHandlers } from './routes/bridge.ts';
+import { devicesHandlers } from './routes/devices.ts';
+import { oauthHandlers } from './routes/oauth.ts';
+import { sessionsHandlers } from './routes/sessions.ts';
+import { telemetryHandlers } from './routes/telemetry.ts';
+import { workerHandlers } from './routes/worker.ts';
+import { lockDataDirectory } from './store/embedded/lock.ts';
+import { embeddedStorePath } from './store/embedded/path.ts';
+import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
+import { createWorkerTokens } from './worker-tokens.ts';
+
+/** The engines over their stores: all that the gateway's routes need. */
+export interface Services extends Served {
+  /** A one-time link to set the owner's password; `undefined` once there is one. */
+  setupLink(): Promise<string | undefined>;
+  /** Ends the engines, flushes and closes the store, and gives the data directory free. */
+  close(): Promise<void>;
+}
+
+export interface ServicesOptions {
+  readonly config: Config;
+  /** Where clients reach the gateway; without a slash at the end. */
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The store is gone for good: the process should end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** Opens the embedded store and composes the engines over it. Rejects with a `StoreError`, whose message is for people. */
+export async function openServices(options: ServicesOptions): Promise<Services> {
+  const { config, onFatal } = options;
+  const lock = lockDataDirectory(config.dataDir);
+  let store: EmbeddedStore | undefined;
+  try {
+    store = await openEmbeddedStore({ path: embeddedStorePath(config), onFatal });
+    const services = await compose(store, options);
+    return {
+      ...services,
+      async close() {
+        await services.close();
+        await store?.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    await store?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+const sweepMs = 5 * 60_000;
+
+async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<Services> {
+  const { config, publicUrl, clock, log } = options;
+  const { dialect } = config;
+  const random = systemRandom;
+  const ids = createIds(clock, random);
+
+  const oauth = await createAuthorizationServer({
+    store: store.oauth,
+    issuer: publicUrl,
+    config: config.oauth,
+    clock,
+    random,
+    ids,
+    dialect,
+    log,
+  });
+  const workerTokens = createWorkerTokens(oauth.signer, clock);
+  const bridge = createBridgeEngine({
+    store: store.bridge,
+    clock,
+    random,
+    ids,
+    wakeups: createLocalWakeups(),
+    workerTokens,
+    devices: oauth.trustedDevices,
+    apiBaseUrl: publicUrl,
+    config: config.bridge,
+    log,
+  });
+  const telemetry = createTelemetryEngine({
+    store: store.telemetry,
+    organizations: {
+      async isZeroDataRetention(organizationId) {
+        return (await oauth.organizations.get(organizationId))?.zeroDataRetention ?? false;
+      },
+    },
+    clock,
+    log,
+    config: config.telemetry,
+  });
+
+  const pages = createPages(oauth, { dialect });
+  const handlers: Handlers = {
+    oauth: oauthHandlers(oauth, pages.consent),
+    account: accountHandlers(oauth),
+    devices: devicesHandlers(oauth),
+    bridge: bridgeHandlers(bridge),
+    sessions: sessionsHandlers(bridge),
+    worker: workerHandlers(bridge),
+    telemetry: telemetryHandlers(telemetry),
+  };
+
+  await bridge.start();
+  const sweep = () => {
+    oauth.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
+    sweeper = clock.after(sweepMs, sweep);
+  };
+  let sweeper = clock.after(sweepMs, sweep);
+
+  return {
+    authenticator: createAuthenticator(oauth, workerTokens),
+    handlers,
+    pages: (app) => pages.register(app),
+    checks: { store: () => store.check() },
+    drainSteps: [() => bridge.drain()],
+    async setupLink() {
+      const owner = await oauth.accounts.find();
+      return owner.hasPassword ? undefined : oauth.accounts.setupLink(owner.id);
+    },
+    async close() {
+      sweeper.cancel();
+      await bridge.stop();
+    },
+  };
+}

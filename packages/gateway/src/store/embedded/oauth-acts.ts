@@ -1,0 +1,120 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Account, Client, OAuthActs, Organization, Role, SigningKey } from '@sallyport/oauth/server';
+import type { Sync } from './acts.ts';
+import { accountActs } from './oauth-account-acts.ts';
+import { deviceActs, loginActs } from './oauth-login-acts.ts';
+
+/** Some of the authorization server's acts. */
+export type OAuthActsOf<Name extends keyof OAuthActs> = Pick<Sync<OAuthActs>, Name>;
+
+/** The authorization server's acts on SQLite: each loads, lets the domain judge, and saves. */
+export function oauthActs(db: DatabaseSync): Sync<OAuthActs> {
+  return {
+    ...installationActs(db),
+    ...accountActs(db),
+    ...loginActs(db),
+    ...deviceActs(db),
+    sweep: sweepAct(db),
+  };
+}
+
+function installationActs(
+  db: DatabaseSync,
+): OAuthActsOf<
+  'install' | 'keepSecret' | 'addFirstKey' | 'rotateKeys' | 'addOrganization' | 'addAccount' | 'addClient'
+> {
+  const anyOrganization = db.prepare('SELECT 1 FROM organization LIMIT 1');
+  const insertOrganization = db.prepare(
+    `INSERT INTO organization (id, name, type, rate_limit_tier, capabilities, zero_data_retention, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertAccount = db.prepare(
+    `INSERT INTO account (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING`,
+  );
+  const insertMembership = db.prepare(
+    'INSERT INTO membership (account_id, organization_id, role) VALUES (?, ?, ?)',
+  );
+  const upsertClient = db.prepare(
+    `INSERT INTO oauth_client (id, name, redirect_uris, grant_types, scope, created_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, redirect_uris = excluded.redirect_uris,
+       grant_types = excluded.grant_types, scope = excluded.scope`,
+  );
+  const keepSecret = db.prepare(
+    'INSERT INTO oauth_secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  );
+  const secret = db.prepare('SELECT value FROM oauth_secret WHERE name = ?');
+  const insertKey = db.prepare(
+    'INSERT INTO oauth_key (kid, private_jwk, signs_from, published_until) VALUES (?, ?, ?, ?)',
+  );
+  const anyKey = db.prepare('SELECT 1 FROM oauth_key LIMIT 1');
+  const nextKey = db.prepare('SELECT 1 FROM oauth_key WHERE signs_from > ? LIMIT 1');
+  const retireKeys = db.prepare('UPDATE oauth_key SET published_until = ? WHERE published_until IS NULL');
+  const dropKeys = db.prepare('DELETE FROM oauth_key WHERE published_until <= ?');
+
+  function addOrganization(one: Organization): void {
+    const flag = one.zeroDataRetention ? 1 : 0;
+    const capabilities = JSON.stringify(one.capabilities);
+    insertOrganization.run(one.id, one.name, one.type, one.rateLimitTier, capabilities, flag, one.createdAt);
+  }
+  function addAccount(account: Account, organizationId: string, role: Role): boolean {
+    const { id, email, passwordHash, createdAt } = account;
+    if (insertAccount.run(id, email, passwordHash, createdAt).changes === 0) return false;
+    insertMembership.run(id, organizationId, role);
+    return true;
+  }
+  function addClient({ id, name, redirectUris, grantTypes, scope, createdAt }: Client): void {
+    upsertClient.run(id, name, JSON.stringify(redirectUris), JSON.stringify(grantTypes), scope, createdAt);
+  }
+  function addKey({ kid, privateJwk, signsFrom, publishedUntil }: SigningKey): void {
+    insertKey.run(kid, privateJwk, signsFrom, publishedUntil);
+  }
+
+  return {
+    install({ organization, owner, client }) {
+      const isNew = anyOrganization.get() === undefined;
+      if (isNew) {
+        addOrganization(organization);
+        addAccount(owner, organization.id, 'admin');
+      }
+      addClient(client);
+      return { isNew };
+    },
+    keepSecret({ name, value }) {
+      keepSecret.run(name, value);
+      return secret.get(name)?.['value'] as string;
+    },
+    addFirstKey({ key }) {
+      if (anyKey.get() === undefined) addKey(key);
+    },
+    rotateKeys({ next, retireAt, now }) {
+      if (nextKey.get(now) !== undefined) return false;
+      dropKeys.run(now);
+      retireKeys.run(retireAt);
+      addKey(next);
+      return true;
+    },
+    addOrganization: ({ organization }) => addOrganization(organization),
+    addAccount: ({ account, organizationId, role }) => addAccount(account, organizationId, role),
+    addClient: ({ client }) => addClient(client),
+  };
+}
+
+function sweepAct(db: DatabaseSync): Sync<OAuthActs>['sweep'] {
+  const expiring = {
+    account_session: 'id',
+    setup_token: 'account_id',
+    oauth_code: 'hash',
+    oauth_device_grant: 'hash',
+    oauth_family: 'id',
+    oauth_revoked_token: 'jti',
+  };
+  const deletions = Object.entries(expiring).map(([table, key]) =>
+    db.prepare(
+      `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE expires_at <= ? LIMIT ?)`,
+    ),
+  );
+  return ({ before, limit }) => {
+    const deleted = deletions.map((statement) => statement.run(before, limit).changes);
+    return deleted.some((count) => count === limit);
+  };
+}

@@ -1,0 +1,73 @@
+import type { Client, Family, GrantType, Organization, Role } from '@sallyport/oauth/server';
+
+// Columns are read under the records' names: a row is its record, but for lists (JSON) and flags (0 or 1).
+
+export const accountColumns = `account.id, account.email, account.password_hash AS passwordHash,
+  account.created_at AS createdAt`;
+
+export const organizationColumns = `organization.id, organization.name, organization.type,
+  organization.rate_limit_tier AS rateLimitTier, organization.capabilities,
+  organization.zero_data_retention AS zeroDataRetention, organization.created_at AS createdAt`;
+
+export const sessionColumns = 'id, account_id AS accountId, created_at AS createdAt, expires_at AS expiresAt';
+
+export const clientColumns = `id, name, redirect_uris AS redirectUris, grant_types AS grantTypes, scope,
+  created_at AS createdAt`;
+
+export const codeColumns = `hash, client_id AS clientId, account_id AS accountId, organization_id AS organizationId,
+  session_id AS sessionId, redirect_uri AS redirectUri, scope, challenge, expires_at AS expiresAt, mismatches,
+  used_at AS usedAt, family_id AS familyId`;
+
+export const familyColumns = `id, client_id AS clientId, account_id AS accountId, organization_id AS organizationId,
+  scope, generation, rotations, created_at AS createdAt, idle_expires_at AS idleExpiresAt, expires_at AS expiresAt,
+  revoked_at AS revokedAt`;
+
+export const deviceGrantColumns = `hash, user_code AS userCode, client_id AS clientId, scope, address,
+  created_at AS createdAt, expires_at AS expiresAt, slow_downs AS slowDowns, last_poll_at AS lastPollAt, state,
+  account_id AS accountId, organization_id AS organizationId`;
+
+export const trustedDeviceColumns = `id, account_id AS accountId, organization_id AS organizationId,
+  display_name AS displayName, created_at AS createdAt, last_used_at AS lastUsedAt, revoked_at AS revokedAt`;
+
+export const keyColumns =
+  'kid, private_jwk AS privateJwk, signs_from AS signsFrom, published_until AS publishedUntil';
+
+export interface OrganizationRow extends Omit<Organization, 'capabilities' | 'zeroDataRetention'> {
+  readonly capabilities: string;
+  readonly zeroDataRetention: number;
+}
+
+export interface ClientRow extends Omit<Client, 'redirectUris' | 'grantTypes'> {
+  readonly redirectUris: string;
+  readonly grantTypes: string;
+}
+
+export interface FamilyRow extends Omit<Family, 'rotations'> {
+  readonly rotations: string;
+}
+
+export type MembershipRow = OrganizationRow & { readonly role: Role };
+
+export function toOrganization(row: OrganizationRow): Organization {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    rateLimitTier: row.rateLimitTier,
+    capabilities: JSON.parse(row.capabilities) as string[],
+    zeroDataRetention: row.zeroDataRetention === 1,
+    createdAt: row.createdAt,
+  };
+}
+
+export function toClient(row: ClientRow): Client {
+  return {
+    ...row,
+    redirectUris: JSON.parse(row.redirectUris) as string[],
+    grantTypes: JSON.parse(row.grantTypes) as GrantType[],
+  };
+}
+
+export function toFamily(row: FamilyRow): Family {
+  return { ...row, rotations: JSON.parse(row.rotations) as number[] };
+}

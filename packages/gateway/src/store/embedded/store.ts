@@ -1,0 +1,37 @@
+import type { BridgeStore } from '@sallyport/bridge/server';
+import type { OAuthStore } from '@sallyport/oauth/server';
+import type { TelemetryStore } from '@sallyport/telemetry/server';
+import { bridgeReads } from './bridge-reads.ts';
+import { oauthReads } from './oauth-reads.ts';
+import { openReader } from './reader.ts';
+import { telemetryReads } from './telemetry-reads.ts';
+import { openWriter, type WriterOptions } from './writer.ts';
+
+/** The engines' storage ports over one SQLite file. */
+export interface EmbeddedStore {
+  readonly oauth: OAuthStore;
+  readonly bridge: BridgeStore;
+  readonly telemetry: TelemetryStore;
+  /** Rejects where the file cannot be read. */
+  check(): Promise<void>;
+  /** Finishes the acts that wait, then closes. */
+  close(): Promise<void>;
+}
+
+/** Opens the file for reading and writing. Rejects with a `StoreError`. */
+export async function openEmbeddedStore(options: WriterOptions): Promise<EmbeddedStore> {
+  const writer = await openWriter(options);
+  const reader = openReader(options.path);
+  return {
+    oauth: { acts: writer.area('oauth'), reads: oauthReads(reader) },
+    bridge: { acts: writer.area('bridge'), reads: bridgeReads(reader) },
+    telemetry: { ...writer.area('telemetry'), ...telemetryReads(reader) },
+    async check() {
+      reader.query('SELECT count(*) FROM schema_migration').get();
+    },
+    async close() {
+      await writer.close();
+      reader.close();
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { silentLog, ServiceError } from '@sallyport/core';
+import { ManualClock } from '@sallyport/core/testing';
+import { createTelemetryEngine, type TelemetryActs } from '@sallyport/telemetry/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { scratchDirectory } from '../../../test/store/scratch.ts';
+import { openDatabase } from './database.ts';
+import { telemetryMigration } from './migrations/0003-telemetry.ts';
+import { openReader } from './reader.ts';
+import { telemetryActs } from './telemetry-acts.ts';
+import { telemetryReads } from './telemetry-reads.ts';
+
+const sender = { accountId: 'account', organizationId: 'org' };
+const day = 24 * 3600 * 1000;
+
+/** The engine on its tables; each act is a transaction of its own. */
+function makeEngine(
+  options: { zeroRetention?: string; appendRecords?: TelemetryActs['appendRecords'] } = {},
+) {
+  const path = join(scratchDirectory(), 'store.db');
+  const db = openDatabase(path);
+  db.exec(telemetryMigration.sql);
+  const acts = telemetryActs(db);
+  const reader = openReader(path);
+  onTestFinished(() => {
+    reader.close();
+    db.close();
+  });
+  const clock = new ManualClock();
+  const engine = createTelemetryEngine({
+    store: {
+      appendRecords: async (argument) =>
+        inTransaction(db, () => acts.appendRecords(structuredClone(argument))),
+      ...telemetryReads(reader),
+      ...(options.appendRecords && { appendRecords: options.appendRecords }),
+    },
+    organizations: { isZeroDataRetention: async (id) => id === options.zeroRetention },
+    clock,
+    log: silentLog,
+  });
+  const ingest = (events: readonly unknown[], idempotencyKey?: string, from = sender) =>
+    engine.ingestBatch(from, events, {
+      serviceName: 'agent_desktop',
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+  const stored = async (organizationId = 'org') =>
+    (await engine.queryRecords({ organizationId, limit: 1000 })).map(({ eventName }) => eventName);
+  return { engine, clock, ingest, stored };
+}
+
+function inTransaction<T>(db: DatabaseSync, act: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const answer = act();
+    db.exec('COMMIT');
+    return answer;
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  }
+}
+
+const event = (name: string, more: object = {}) => ({
+  timeUnixNano: '1700000000000000001',
+  severityNumber: 9,
+  attributes: [{ key: 'event.name', value: { stringValue: name } }],
+  ...more,
+});
+const events = (count: number) => Array.from({ length: count }, (_, index) => event(`e${index}`));
+const refusalOf = async (answer: Promise<unknown>): Promise<ServiceError> => {
+  const error: unknown = await answer.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ServiceError)) throw new Error('was not refused', { cause: error });
+  return error;
+};
+
+test('a record is read as it was sent, to the last digit', async () => {
+  const { engine, clock, ingest } = makeEngine();
+  const attributes = [
+    { key: 'event.name', value: { stringValue: 'x' } },
+    { key: 'big', value: { intValue: '9223372036854775807' } },
+  ];
+  const sent = {
+    timeUnixNano: '18446744073709551615',
+    observedTimeUnixNano: '1700000000000000001',
+    severityNumber: 17,
+    severityText: 'error',
+    body: { kvlistValue: { values: [{ key: 'a', value: { doubleValue: 0.1 } }] } },
+    attributes,
+    traceId: 'a'.repeat(32),
+    spanId: 'b'.repeat(16),
+  };
+  expect(await ingest([sent])).toEqual({ accepted: 1 });
+  expect(await engine.queryRecords({ organizationId: 'org', limit: 10 })).toEqual([
+    {
+      ...sent,
+      id: 1,
+      ...sender,
+      serviceName: 'agent_desktop',
+      receivedAt: clock.now(),
+      eventName: 'x',
+    },
+  ]);
+});
+
+describe('order of checks', () => {
+  test('50 are taken, 51 are 413, however malformed', async () => {
+    const { ingest, stored } = makeEngine();
+    expect(await ingest(events(50))).toEqual({ accepted: 50 });
+    expect(await refusalOf(ingest(Array.from({ length: 51 }, () => 'nonsense')))).toMatchObject({
+      code: 'too_many_events',
+      status: 413,
+    });
+    expect(await stored()).toHaveLength(50);
+  });
+
+  test('one malformed event refuses all, and is named', async () => {
+    const { ingest, stored } = makeEngine();
+    const batch = [...events(17), event('bad', { body: 'text' }), event('worse', { severityNumber: 99 })];
+    const refusal = await refusalOf(ingest(batch));
+    expect(refusal).toMatchObject({ code: 'invalid_request', status: 400 });
+    expect(refusal.issues.map(({ path }) => path)).toEqual(['events/17/body', 'events/18/severityNumber']);
+    expect(await stored()).toEqual([]);
+  });
+
+  test('none is fine', async () => {
+    expect(await makeEngine().ingest([])).toEqual({ accepted: 0 });
+  });
+});
+
+describe('the idempotency key', () => {
+  test('stores a batch once within 24 h', async () => {
+    const { engine, clock, ingest, stored } = makeEngine();
+    expect(await ingest(events(2), 'k')).toEqual({ accepted: 2 });
+    await clock.advance(day - 1);
+    expect(await ingest(events(2), 'k')).toEqual({ accepted: 2 });
+    expect(await stored()).toHaveLength(2);
+    await clock.advance(1);
+    await ingest(events(2), 'k');
+    expect(await stored()).toHaveLength(4);
+    expect(engine.stats()).toEqual({ stored: 4, replayed: 2, droppedForZeroRetention: 0 });
+  });
+
+  test("is refused for other events, and is each account's own", async () => {
+    const { ingest, stored } = makeEngine();
+    await ingest(events(1), 'k');
+    expect(await refusalOf(ingest(events(2), 'k'))).toMatchObject({ status: 400, code: 'invalid_request' });
+    await ingest(events(2), 'k', { ...sender, accountId: 'other' });
+    await ingest(events(3), 'k', { ...sender, organizationId: 'other' });
+    expect([(await stored()).length, (await stored('other')).length]).toEqual([3, 3]);
+  });
+
+  test('of a refused batch is free', async () => {
+    const { ingest } = makeEngine();
+    await refusalOf(ingest([event('x', { body: 1 })], 'k'));
+    expect(await ingest(events(1), 'k')).toEqual({ accepted: 1 });
+  });
+});
+
+test('an organization without data retention gets its answer, and nothing is kept', async () => {
+  const { engine, ingest, stored } = makeEngine({ zeroRetention: 'org' });
+  expect(await ingest(events(3), 'k')).toEqual({ accepted: 3 });
+  expect(await stored()).toEqual([]);
+  expect(engine.stats()).toMatchObject({ stored: 0, droppedForZeroRetention: 3 });
+});
+
+test('a store that cannot write is 429 with Retry-After, which the endpoint lists', async () => {
+  const { ingest } = makeEngine({
+    appendRecords: () =>
+      Promise.reject(new ServiceError('store_unavailable', 'full', { retryAfterMs: 5000 })),
+  });
+  expect(await refusalOf(ingest(events(1)))).toMatchObject({ status: 429, retryAfterMs: 5000 });
+});
+
+test("records are found by the time at which they came, whatever the sender's clock says", async () => {
+  const { engine, clock, ingest } = makeEngine();
+  const start = clock.now();
+  for (const [index, skew] of [0, 2 * 3600, -3 * 24 * 3600].entries()) {
+    const nanos = `${Math.trunc(start / 1000) + skew}000000000`;
+    await ingest([event(`e${index}`, { timeUnixNano: nanos })]);
+    await clock.advance(1000);
+  }
+  await ingest([event('e9')], undefined, { accountId: 'account', organizationId: 'other' });
+  const query = (more: object) =>
+    engine
+      .queryRecords({ organizationId: 'org', limit: 10, ...more })
+      .then((records) => records.map(({ eventName }) => eventName));
+  expect(await query({})).toEqual(['e0', 'e1', 'e2']);
+  expect(await query({ fromReceivedAt: start + 1000 })).toEqual(['e1', 'e2']);
+  expect(await query({ toReceivedAt: start + 1000 })).toEqual(['e0']);
+  expect(await query({ limit: 2 })).toEqual(['e0', 'e1']);
+  expect(await query({ after: { receivedAt: start + 1000, id: 2 } })).toEqual(['e2']);
+  expect(await query({ eventName: 'e1' })).toEqual(['e1']);
+  expect(await query({ serviceName: 'other' })).toEqual([]);
+  expect(await query({ minSeverity: 17 })).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { OAuthStore } from '@sallyport/oauth/server';
+import { oauthMigration } from '../../src/store/embedded/migrations/0001-oauth.ts';
+import { oauthActs } from '../../src/store/embedded/oauth-acts.ts';
+import { oauthReads } from '../../src/store/embedded/oauth-reads.ts';
+
+/** The real acts and reads over one in-memory database, each act in a transaction of its own, without the writer's thread. */
+export function openMemoryStore(): OAuthStore & { readonly db: DatabaseSync } {
+  const db = new DatabaseSync(':memory:');
+  db.exec(oauthMigration.sql);
+  const acts = Object.fromEntries(
+    Object.entries(oauthActs(db)).map(([name, act]) => [
+      name,
+      async (argument: never) => {
+        db.exec('BEGIN');
+        try {
+          // As the writer's thread does: nothing but plain data crosses.
+          const answer: unknown = structuredClone(
+            (act as (input: never) => unknown)(structuredClone(argument)),
+          );
+          db.exec('COMMIT');
+          return answer;
+        } catch (error) {
+          db.exec('ROLLBACK');
+          throw error;
+        }
+      },
+    ]),
+  ) as unknown as OAuthStore['acts'];
+  const reads = oauthReads({
+    query: <Row>(sql: string) => {
+      const statement = db.prepare(sql);
+      return {
+        get: (...parameters: (string | number | bigint | null | Uint8Array)[]) =>
+          statement.get(...(parameters as string[])) as Row | undefined,
+        all: (...parameters: (string | number | bigint | null | Uint8Array)[]) =>
+          statement.all(...(parameters as string[])) as Row[],
+      };
+    },
+  });
+  return { db, acts, reads };
+}

@@ -1,0 +1,487 @@
+import { neutralDialect, systemClock } from '@sallyport/core';
+import type { AuthorizationServer } from '@sallyport/oauth/server';
+import { describe, expect, test } from 'vitest';
+import { createAuthenticator } from '../../src/authenticator.ts';
+import { createPages } from '../../src/pages/pages.ts';
+import { accountHandlers } from '../../src/routes/account.ts';
+import { devicesHandlers } from '../../src/routes/devices.ts';
+import { oauthHandlers } from '../../src/routes/oauth.ts';
+import { createWorkerTokens } from '../../src/worker-tokens.ts';
+import { serve } from '../serve.ts';
+import { callback, challenge, clientId, deviceGrantType, openServer, verifier } from './open-server.ts';
+
+async function open() {
+  const opened = await openServer();
+  const served = await serveServer(opened.server);
+  return { ...opened, ...served, [Symbol.asyncDispose]: () => served.close() };
+}
+
+async function serveServer(server: AuthorizationServer) {
+  const pages = createPages(server, { dialect: neutralDialect });
+  return serve({
+    authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
+    handlers: {
+      oauth: oauthHandlers(server, pages.consent),
+      devices: devicesHandlers(server),
+      account: accountHandlers(server),
+    },
+    pages: (app) => pages.register(app),
+  });
+}
+
+/** A browser as far as these pages need one: cookies, redirects by hand, forms. */
+function browser(url: string) {
+  const jar = new Map<string, string>();
+  async function request(path: string, init: RequestInit = {}) {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(new URL(path, url), {
+      ...init,
+      redirect: 'manual',
+      headers: { ...(cookie && { cookie }), ...(init.headers as Record<string, string>) },
+    });
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (set.includes('Max-Age=0')) jar.delete(name);
+      else jar.set(name, value);
+    }
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, location: answer.headers.get('location') };
+  }
+  return {
+    jar,
+    get: (path: string) => request(path),
+    /** Fills the form of a page in and sends it. */
+    submit(page: { text: string }, fields: Record<string, string>, headers: Record<string, string> = {}) {
+      const action = /<form method="post" action="([^"]+)"/.exec(page.text)?.[1] ?? '/no-form';
+      const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+        ([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')],
+      );
+      const body = new URLSearchParams({ ...(Object.fromEntries(hidden) as object), ...fields });
+      return request(action, { method: 'POST', body, headers });
+    },
+  };
+}
+
+const password = 'correct horse battery';
+
+/** Sets the owner's password by the link; the browser is signed in then. */
+async function setUp(opened: Awaited<ReturnType<typeof open>>, visitor = browser(opened.url)) {
+  const link = await opened.server.accounts.setupLink(opened.owner.accountId);
+  const { pathname, search } = new URL(link);
+  const page = await visitor.get(pathname + search);
+  const answer = await visitor.submit(page, { password, repeated: password });
+  return { visitor, link: pathname + search, page, answer };
+}
+
+const authorizePath = (changes: Record<string, string> = {}) =>
+  `/v1/oauth/authorize?${new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callback,
+    state: 'xyz',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...changes,
+  }).toString()}`;
+
+describe('every page', () => {
+  test('lets nothing in, is kept nowhere and framed nowhere', async () => {
+    await using opened = await open();
+    const { headers, text } = await browser(opened.url).get('/login');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(text).not.toMatch(/<script|javascript:|style="/);
+    for (const [, id] of text.matchAll(/<label for="([^"]+)"/g)) expect(text).toContain(`id="${id ?? ''}"`);
+  });
+
+  test('a form of another site, of another visitor, or without its proof is refused', async () => {
+    await using opened = await open();
+    const visitor = browser(opened.url);
+    const page = await visitor.get('/login');
+    const fields = { email: 'owner@localhost', password };
+    expect((await visitor.submit(page, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await visitor.submit(page, fields, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await visitor.submit(page, fields, { origin: 'null' })).status).toBe(403);
+    expect((await visitor.submit(page, { ...fields, proof: '' })).status).toBe(403);
+    const other = browser(opened.url);
+    await other.get('/login');
+    expect((await other.submit(page, fields)).status).toBe(403);
+    expect((await visitor.submit(page, fields, { 'sec-fetch-site': 'same-origin' })).status).toBe(401);
+  });
+
+  test('a body that is no form is an error page', async () => {
+    await using opened = await open();
+    const answer = await fetch(`${opened.url}/login`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([415, 'text/html; charset=utf-8']);
+  });
+});
+
+describe('/setup', () => {
+  test('sets the password once, and signs in with a cookie that scripts cannot read', async () => {
+    await using opened = await open();
+    const { visitor, link, answer } = await setUp(opened);
+    expect([answer.status, answer.location]).toEqual([303, '/login']);
+    const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('sallyport_session='));
+    expect(cookie).toMatch(
+      /^sallyport_session=sps_[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    expect((await visitor.get('/login')).text).toContain('<strong>owner@localhost</strong>');
+    const again = await browser(opened.url).get(link);
+    expect([again.status, again.text.includes('This link was used')]).toEqual([404, true]);
+    expect(await opened.server.sessions.authenticate(opened.sessionKey).catch(() => 'ended')).toBe('ended');
+  });
+
+  test('asks again for a short password, or two that differ, and keeps the link', async () => {
+    await using opened = await open();
+    const visitor = browser(opened.url);
+    const { pathname, search } = new URL(await opened.server.accounts.setupLink(opened.owner.accountId));
+    const page = await visitor.get(pathname + search);
+    const short = await visitor.submit(page, { password: 'short', repeated: 'short' });
+    expect([short.status, short.text.includes('at least 10 characters')]).toEqual([400, true]);
+    const differ = await visitor.submit(short, { password, repeated: 'another password' });
+    expect(differ.text).toContain('not the same');
+    expect((await visitor.submit(differ, { password, repeated: password })).status).toBe(303);
+  });
+
+  test('a newer link ends the older one, and all end after a day', async () => {
+    await using opened = await open();
+    const path = async () => {
+      const { pathname, search } = new URL(await opened.server.accounts.setupLink(opened.owner.accountId));
+      return pathname + search;
+    };
+    const [first, second] = [await path(), await path()];
+    expect((await browser(opened.url).get(first)).status).toBe(404);
+    expect((await browser(opened.url).get(second)).status).toBe(200);
+    opened.clock.jump(24 * 3600_000);
+    expect((await browser(opened.url).get(second)).status).toBe(404);
+  });
+});
+
+describe('/login', () => {
+  test('signs in, goes on to a local path, and signs out', async () => {
+    await using opened = await open();
+    await setUp(opened);
+    const visitor = browser(opened.url);
+    const page = await visitor.get('/login?next=/device');
+    const answer = await visitor.submit(page, { email: ' Owner@LOCALHOST ', password });
+    expect([answer.status, answer.location]).toEqual([303, '/device']);
+    const key = visitor.jar.get('sallyport_session') ?? '';
+    const left = await visitor.submit(await visitor.get('/login'), {});
+    expect(left.location).toBe('/login');
+    expect(visitor.jar.has('sallyport_session')).toBe(false);
+    await expect(opened.server.sessions.authenticate(key)).rejects.toMatchObject({ code: 'invalid_token' });
+  });
+
+  test.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/..//evil.example',
+    '/\t/evil.example',
+  ])('does not go on to %j', async (next) => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const answer = await visitor.get(`/login?next=${encodeURIComponent(next)}`);
+    expect(answer.location).toBe(null);
+  });
+
+  test('says the same of a wrong password and a wrong address, and after ten tries to wait', async () => {
+    await using opened = await open();
+    await setUp(opened);
+    const visitor = browser(opened.url);
+    const page = await visitor.get('/login');
+    const wrong = await visitor.submit(page, { email: 'owner@localhost', password: 'wrong' });
+    const unknown = await visitor.submit(page, { email: 'nobody@localhost', password: 'wrong' });
+    expect([wrong.status, unknown.status]).toEqual([401, 401]);
+    expect(unknown.text.replace('nobody@', 'owner@')).toBe(wrong.text);
+    const more = await Promise.all(
+      Array.from({ length: 9 }, () => visitor.submit(page, { email: 'owner@localhost', password: 'wrong' })),
+    );
+    expect(more.map(({ status }) => status)).toEqual(Array(9).fill(401));
+    const blocked = await visitor.submit(page, { email: 'owner@localhost', password });
+    expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '600']);
+    await opened.clock.advance(600_000);
+    expect((await visitor.submit(page, { email: 'owner@localhost', password })).status).toBe(303);
+  });
+
+  test('escapes what it is sent', async () => {
+    await using opened = await open();
+    const visitor = browser(opened.url);
+    const page = await visitor.get('/login');
+    const answer = await visitor.submit(page, { email: '"><script>alert(1)</script>', password: 'x' });
+    expect(answer.text).not.toContain('<script>');
+    expect(answer.text).toContain('&quot;&gt;&lt;script&gt;');
+  });
+});
+
+describe('the authorization endpoint for browsers', () => {
+  test('sign-in, consent, redirect with code, state and iss; the code gives tokens', async () => {
+    await using opened = await open();
+    await setUp(opened);
+    const visitor = browser(opened.url);
+    const start = await visitor.get(authorizePath());
+    expect(start.location).toBe(`/login?next=${encodeURIComponent(authorizePath())}`);
+    const signIn = await visitor.get(start.location ?? '');
+    const { location: back } = await visitor.submit(signIn, { email: 'owner@localhost', password });
+    const consent = await visitor.get(back ?? '');
+    expect(consent.status).toBe(200);
+    expect(consent.headers.get('content-security-policy')).toContain(
+      "form-action 'self' http://127.0.0.1:53219;",
+    );
+    expect(consent.text).toContain('Log Sallyport CLI in?');
+    const answer = await visitor.submit(consent, { decision: 'approve' });
+    expect(answer.status).toBe(303);
+    const { origin, pathname, searchParams } = new URL(answer.location ?? '');
+    expect([origin + pathname, searchParams.get('state'), searchParams.get('iss')]).toEqual([
+      callback,
+      'xyz',
+      opened.server.issuer,
+    ]);
+    const tokens = await opened.exchange(searchParams.get('code') ?? '');
+    expect(tokens.token_type).toBe('Bearer');
+  });
+
+  test('a refusal goes back to the client', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const answer = await visitor.submit(await visitor.get(authorizePath()), { decision: 'deny' });
+    const { searchParams } = new URL(answer.location ?? '');
+    expect([searchParams.get('error'), searchParams.get('state'), searchParams.has('code')]).toEqual([
+      'access_denied',
+      'xyz',
+      false,
+    ]);
+  });
+
+  test.each([
+    ['an unknown client', { client_id: 'nobody' }],
+    ['no redirect URI', { redirect_uri: '' }],
+    ['a foreign redirect URI', { redirect_uri: 'https://evil.example/cb' }],
+    ['a loopback name that is not registered', { redirect_uri: 'http://127.0.0.1.evil.example/callback' }],
+  ])('%s is a page, never a redirect', async (_case, changes) => {
+    await using opened = await open();
+    const answer = await browser(opened.url).get(authorizePath(changes));
+    expect([answer.status, answer.location, answer.headers.get('content-type')]).toEqual([
+      400,
+      null,
+      'text/html; charset=utf-8',
+    ]);
+  });
+
+  test('a repeated redirect URI is a page too', async () => {
+    await using opened = await open();
+    const answer = await browser(opened.url).get(`${authorizePath()}&redirect_uri=https://evil.example/`);
+    expect([answer.status, answer.location]).toEqual([400, null]);
+  });
+
+  test.each([
+    ['no challenge', { code_challenge: '' }, 'invalid_request'],
+    ['the method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['a response type other than code', { response_type: 'token' }, 'unsupported_response_type'],
+    ['an unknown scope', { scope: 'root' }, 'invalid_scope'],
+  ])('%s goes back to the client before anyone signs in', async (_case, changes, error) => {
+    await using opened = await open();
+    const answer = await browser(opened.url).get(authorizePath(changes));
+    const { origin, pathname, searchParams } = new URL(answer.location ?? '');
+    expect([
+      origin + pathname,
+      searchParams.get('error'),
+      searchParams.get('state'),
+      searchParams.get('iss'),
+    ]).toEqual([callback, error, 'xyz', opened.server.issuer]);
+  });
+
+  test('a consent to a request that was changed on its way back is judged anew', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const consent = await visitor.get(authorizePath());
+    const changed = new URL(
+      authorizePath({ redirect_uri: 'https://evil.example/cb' }),
+      opened.url,
+    ).search.slice(1);
+    const answer = await visitor.submit(consent, { decision: 'approve', request: changed });
+    expect([answer.status, answer.location]).toEqual([400, null]);
+    const elsewhere = await visitor.submit(consent, { decision: 'approve', organization: 'other' });
+    expect(elsewhere.status).toBe(403);
+  });
+});
+
+describe('/device', () => {
+  test('shows who asks for what, and logs the device in', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const started = await opened.server.deviceFlow.start(
+      { client_id: clientId, scope: 'profile' },
+      '192.0.2.7',
+    );
+    const form = await visitor.get('/device');
+    expect(form.text).toContain('<form method="get" action="/device">');
+    const page = await visitor.get(`/device?user_code=${started.user_code.toLowerCase()}`);
+    for (const shown of ['Sallyport CLI', '192.0.2.7', started.user_code, 'Read your profile'])
+      expect(page.text).toContain(shown);
+    const answer = await visitor.submit(page, { decision: 'approve' });
+    expect([answer.status, answer.text.includes('Approved')]).toEqual([200, true]);
+    expect((await opened.poll(started.device_code)).scope).toBe('profile');
+    const late = await visitor.submit(page, { decision: 'deny' });
+    expect(late.status).toBe(409);
+  });
+
+  test('asks to sign in first, and comes back to the code', async () => {
+    await using opened = await open();
+    const answer = await browser(opened.url).get('/device?user_code=BBBB-BBBB');
+    expect(answer.location).toBe(`/login?next=${encodeURIComponent('/device?user_code=BBBB-BBBB')}`);
+  });
+
+  test('a wrong code is asked for again, too many are not', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    for (let count = 0; count < 5; count += 1)
+      expect((await visitor.get('/device?user_code=BBBB-BBBB')).status).toBe(404);
+    const blocked = await visitor.get('/device?user_code=BBBB-BBBB');
+    expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '600']);
+  });
+});
+
+describe('over HTTP', () => {
+  test('session key, code, tokens, refresh, profile, device, bootstrap, revocation', async () => {
+    await using opened = await open();
+    const { url, organizationId, sessionKey, owner } = opened;
+    const json = { 'content-type': 'application/json' };
+    const authorized = await fetch(`${url}/v1/oauth/${organizationId}/authorize`, {
+      method: 'POST',
+      headers: { ...json, authorization: `Bearer ${sessionKey}` },
+      body: JSON.stringify({
+        response_type: 'code',
+        client_id: clientId,
+        organization_uuid: organizationId,
+        redirect_uri: callback,
+        scope: 'profile vendor_api',
+        state: 's',
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      }),
+    });
+    const { redirect_uri: location } = (await authorized.json()) as { redirect_uri: string };
+    const post = (path: string, body: string | URLSearchParams, headers: Record<string, string> = {}) =>
+      fetch(url + path, { method: 'POST', body, headers });
+    const exchanged = await post(
+      '/v1/oauth/token',
+      new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        code: new URL(location).searchParams.get('code') ?? '',
+        code_verifier: verifier,
+        redirect_uri: callback,
+      }),
+    );
+    expect([
+      exchanged.status,
+      exchanged.headers.get('cache-control'),
+      exchanged.headers.get('pragma'),
+    ]).toEqual([200, 'no-store', 'no-cache']);
+    const tokens = (await exchanged.json()) as { access_token: string; refresh_token: string };
+    const refreshed = await post(
+      '/v1/oauth/token',
+      JSON.stringify({
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        refresh_token: tokens.refresh_token,
+      }),
+      json,
+    );
+    expect(refreshed.status).toBe(200);
+    const bearer = { authorization: `Bearer ${tokens.access_token}` };
+    const profile = await fetch(`${url}/api/oauth/profile`, { headers: bearer });
+    expect(await profile.json()).toEqual({
+      organization: {
+        organization_type: 'agent_team',
+        rate_limit_tier: 'default',
+        uuid: organizationId,
+        name: 'Default',
+      },
+      account: { uuid: owner.accountId, email: 'owner@localhost', role: 'admin' },
+    });
+    const trusted = await post('/api/auth/trusted_devices', '{"display_name":" my laptop "}', {
+      ...json,
+      ...bearer,
+    });
+    const deviceToken = await trusted.text();
+    expect(deviceToken).toMatch(/^spt_[\w-]{43}$/);
+    const mine = { accountId: owner.accountId, organizationId };
+    expect(await opened.server.trustedDevices.check(deviceToken, mine)).toMatchObject({
+      deviceId: expect.any(String) as string,
+    });
+    const bootstrap = async (headers: Record<string, string>) =>
+      await (await fetch(`${url}/api/bootstrap`, { headers })).json();
+    const known = {
+      account: {
+        uuid: owner.accountId,
+        memberships: [{ organization: { uuid: organizationId, capabilities: ['agent_code'] } }],
+      },
+    };
+    expect(await bootstrap(bearer)).toEqual(known);
+    expect(await bootstrap({ authorization: `Bearer ${sessionKey}` })).toEqual(known);
+    expect(await bootstrap({})).toEqual({
+      account: { uuid: '00000000-0000-0000-0000-000000000000', memberships: [] },
+    });
+    const revoked = await post(
+      '/v1/oauth/revoke',
+      JSON.stringify({ client_id: clientId, token: tokens.access_token }),
+      json,
+    );
+    expect([revoked.status, await revoked.text()]).toEqual([200, '']);
+    const refused = await fetch(`${url}/api/oauth/profile`, { headers: bearer });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  test('refuses repeated form fields, other values than text, and an unknown client with a plain 401', async () => {
+    await using opened = await open();
+    const post = async (body: string, type: string) => {
+      const answer = await fetch(`${opened.url}/v1/oauth/token`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': type },
+      });
+      const { error } = (await answer.json()) as { error: string };
+      return [answer.status, error, answer.headers.get('www-authenticate')];
+    };
+    const form = 'application/x-www-form-urlencoded';
+    const grant = `grant_type=${encodeURIComponent(deviceGrantType)}&device_code=x`;
+    expect(await post(`${grant}&client_id=a&client_id=b`, form)).toEqual([400, 'invalid_request', null]);
+    expect(await post(`${grant}&client_id=${clientId}&x=1&x=2`, form)).toEqual([
+      400,
+      'invalid_request',
+      null,
+    ]);
+    expect(await post('{"grant_type":5}', 'application/json')).toEqual([400, 'invalid_request', null]);
+    expect(await post('[]', 'application/json')).toEqual([400, 'invalid_request', null]);
+    expect(await post(`${grant}&client_id=nobody`, form)).toEqual([401, 'invalid_client', null]);
+    expect(await post('{}', 'text/plain')).toEqual([400, 'invalid_request', null]);
+  });
+
+  test('discovery and keys may be cached, and are not sent twice', async () => {
+    await using opened = await open();
+    const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
+    for (const path of paths) {
+      const first = await fetch(opened.url + path);
+      expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+      expect(await first.json()).toEqual(opened.server.metadata.document);
+      const etag = first.headers.get('etag') ?? '';
+      const again = await fetch(opened.url + path, { headers: { 'if-none-match': `W/${etag}` } });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+    }
+    const keys = await fetch(`${opened.url}/.well-known/jwks.json`);
+    const { keys: published } = (await keys.json()) as { keys: Record<string, unknown>[] };
+    expect(published.map((key) => Object.keys(key).sort())).toEqual([
+      ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'],
+    ]);
+  });
+});

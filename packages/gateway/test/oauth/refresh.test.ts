@@ -1,0 +1,213 @@
+import { createAuthorizationServer } from '@sallyport/oauth/server';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { clientId, openServer, refusal, type TestServer } from './open-server.ts';
+
+async function login(opened: TestServer) {
+  const tokens = await opened.exchange(await opened.code());
+  return { access: tokens.access_token, refresh: tokens.refresh_token ?? '' };
+}
+
+const next = async (answer: ReturnType<TestServer['refresh']>) => (await answer).refresh_token ?? '';
+
+describe('a refresh', () => {
+  test('rotates, and leaves earlier access tokens alone', async () => {
+    const opened = await openServer();
+    const { access, refresh } = await login(opened);
+    const tokens = await opened.refresh(refresh);
+    expect(tokens.refresh_token).not.toBe(refresh);
+    expect(tokens.access_token).not.toBe(access);
+    expect(await refusal(opened.server.accessTokens.verify(access))).toBe(undefined);
+  });
+
+  test('the token before, within the grace, gets the same successor', async () => {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    const successor = await next(opened.refresh(refresh));
+    opened.clock.jump(30_000);
+    expect(await next(opened.refresh(refresh))).toBe(successor);
+    expect(await refusal(opened.refresh(successor))).toBe(undefined);
+  });
+
+  test('in parallel: all get the same successor', async () => {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    const answers = await Promise.all(Array.from({ length: 7 }, () => next(opened.refresh(refresh))));
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test('a late loser of a race is refused, and the login lives', async () => {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    const second = await next(opened.refresh(refresh));
+    const third = await next(opened.refresh(second));
+    opened.clock.jump(29_000);
+    expect(await refusal(opened.refresh(refresh))).toBe('invalid_grant');
+    expect(await refusal(opened.refresh(third))).toBe(undefined);
+    expect(opened.warnings).toEqual([]);
+  });
+
+  test.each([
+    ['the token before', 1],
+    ['an older one', 3],
+  ])('after the grace %s is theft: the login is revoked, access tokens at once', async (_case, rotations) => {
+    const opened = await openServer();
+    const { access, refresh } = await login(opened);
+    let newest = refresh;
+    for (let count = 0; count < rotations; count += 1) newest = await next(opened.refresh(newest));
+    opened.clock.jump(30_001);
+    expect(await refusal(opened.refresh(refresh))).toBe('invalid_grant');
+    expect(await refusal(opened.refresh(newest))).toBe('invalid_grant');
+    expect(await refusal(opened.server.accessTokens.verify(access))).toBe('invalid_token');
+    expect(opened.warnings).toEqual(['a refresh token was replayed: its login is revoked']);
+  });
+
+  test('a bad scope does not hide a replay', async () => {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    const newest = await next(opened.refresh(refresh));
+    opened.clock.jump(30_001);
+    expect(await refusal(opened.refresh(refresh, { scope: 'root' }))).toBe('invalid_grant');
+    expect(await refusal(opened.refresh(newest))).toBe('invalid_grant');
+  });
+
+  test('refreshGraceSeconds 0 is strict, even in the same millisecond', async () => {
+    const opened = await openServer({ refreshGraceSeconds: 0 });
+    const { refresh } = await login(opened);
+    const newest = await next(opened.refresh(refresh));
+    expect(await refusal(opened.refresh(refresh))).toBe('invalid_grant');
+    expect(await refusal(opened.refresh(newest))).toBe('invalid_grant');
+  });
+
+  test("another client's token is not known to it, and stays good", async () => {
+    const opened = await openServer();
+    const other = await opened.server.clients.add({ name: 'Other', redirectUris: [] });
+    const { refresh } = await login(opened);
+    expect(await refusal(opened.refresh(refresh, { client_id: other.id }))).toBe('invalid_grant');
+    expect(await refusal(opened.refresh(refresh))).toBe(undefined);
+  });
+
+  test('a scope narrows one access token; a wider one is refused and costs nothing', async () => {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    const narrowed = await opened.refresh(refresh, { scope: 'openid' });
+    expect(narrowed.scope).toBe('openid');
+    const grant = await opened.server.accessTokens.verify(narrowed.access_token);
+    expect(grant.scopes).toEqual(['openid']);
+    const full = await opened.refresh(narrowed.refresh_token ?? '');
+    expect(full.scope).toBe('openid profile email vendor_api');
+    expect(await refusal(opened.refresh(full.refresh_token ?? '', { scope: 'openid root' }))).toBe(
+      'invalid_scope',
+    );
+    expect(await refusal(opened.refresh(full.refresh_token ?? ''))).toBe(undefined);
+  });
+
+  test.each([
+    ['a forged MAC', (token: string) => token.slice(0, -2) + (token.endsWith('AA') ? 'BB' : 'AA')],
+    ['another generation', (token: string) => token.replace('.1.', '.2.')],
+    ['no refresh token at all', () => 'nonsense'],
+  ])('refuses %s and changes nothing', async (_case, forge) => {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    expect(await refusal(opened.refresh(forge(refresh)))).toBe('invalid_grant');
+    expect(await refusal(opened.refresh(refresh))).toBe(undefined);
+  });
+
+  test('expires unused after 30 days, and after 90 in any case', async () => {
+    const day = 24 * 3600_000;
+    const opened = await openServer();
+    const idle = await login(opened);
+    let busy = (await login(opened)).refresh;
+    for (const days of [29, 29, 29]) {
+      opened.clock.jump(days * day);
+      busy = await next(opened.refresh(busy));
+    }
+    expect(await refusal(opened.refresh(idle.refresh))).toBe('invalid_grant');
+    opened.clock.jump(3 * day);
+    expect(await refusal(opened.refresh(busy))).toBe('invalid_grant');
+  });
+
+  test('ends with the membership', async () => {
+    const opened = await openServer();
+    const { access, refresh } = await login(opened);
+    opened.store.db.exec('DELETE FROM membership');
+    expect(await refusal(opened.server.accessTokens.verify(access))).toBe('invalid_token');
+    expect(await refusal(opened.refresh(refresh))).toBe('invalid_grant');
+  });
+
+  test('a restart changes nothing', async () => {
+    const opened = await openServer();
+    const { access, refresh } = await login(opened);
+    const successor = await next(opened.refresh(refresh));
+    const { clock, store, server } = opened;
+    const again = await createAuthorizationServer({ store, clock, issuer: server.issuer });
+    expect(again.isNew).toBe(false);
+    expect(await refusal(again.accessTokens.verify(access))).toBe(undefined);
+    const body = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refresh };
+    expect((await again.token(body, '')).refresh_token).toBe(successor);
+  });
+});
+
+describe('any interleaving', () => {
+  type Step =
+    { readonly who: 'ann' | 'bob' | 'thief'; readonly isLost: boolean } | { readonly waitMs: number };
+  const party = fc.record({ who: fc.constantFrom('ann' as const, 'bob' as const), isLost: fc.boolean() });
+  const wait = fc.record({ waitMs: fc.constantFrom(0, 1000, 10_000, 29_000, 31_000, 120_000) });
+  const thief = fc.record({ who: fc.constant('thief' as const), isLost: fc.constant(false) });
+
+  /** Two processes with one credential file, which they re-read; a lost reply leaves the token there as it was. */
+  async function play(steps: readonly Step[]) {
+    const opened = await openServer();
+    const { refresh } = await login(opened);
+    let [file, thiefs] = [refresh, refresh];
+    let firstUsedAt: number | undefined;
+    const outcomes: { readonly code: string | undefined; readonly retriedAfterMs: number }[] = [];
+    for (const step of steps) {
+      if ('waitMs' in step) {
+        opened.clock.jump(step.waitMs);
+        continue;
+      }
+      const isThief = step.who === 'thief';
+      const now = opened.clock.now();
+      if (!isThief) firstUsedAt ??= now;
+      let token: string | undefined;
+      const code = await refusal(next(opened.refresh(isThief ? thiefs : file)).then((got) => (token = got)));
+      outcomes.push({ code, retriedAfterMs: now - (firstUsedAt ?? now) });
+      if (token === undefined || step.isLost) continue;
+      if (isThief) thiefs = token;
+      else [file, firstUsedAt] = [token, undefined];
+    }
+    return { opened, outcomes, file, thiefs };
+  }
+
+  test('never leaves two live lines of one grant, and never throws out a client that retries in time', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(party, wait), { maxLength: 25 }), async (steps) => {
+        const { outcomes } = await play(steps);
+        // Up to the first retry that came too late, which is theft as far as anyone can tell.
+        for (const { code, retriedAfterMs } of outcomes) {
+          if (retriedAfterMs > 30_000) break;
+          expect(code).toBe(undefined);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('with a thief: what the thief and the owner hold is never alive apart', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(party, wait, thief), { maxLength: 25 }), async (steps) => {
+        const { opened, file, thiefs } = await play(steps);
+        opened.clock.jump(31_000);
+        const live: string[] = [];
+        for (const token of new Set([file, thiefs])) {
+          if ((await refusal(opened.refresh(token))) === undefined) live.push(token);
+        }
+        expect(live.length).toBeLessThanOrEqual(1);
+        const row = opened.store.db.prepare('SELECT count(*) AS families FROM oauth_family').get();
+        expect(row?.['families']).toBe(1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

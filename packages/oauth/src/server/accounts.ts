@@ -1,0 +1,160 @@
+import { ServiceError } from '@sallyport/core';
+import { createFailures } from './failures.ts';
+import { createPasswords } from './password.ts';
+import type { Context } from './context.ts';
+import type { Account, Role } from './records.ts';
+import { newSession, type IssuedSession, type Sessions } from './sessions.ts';
+import { hashSecret, newSecret } from './secrets.ts';
+
+/** An account as it may be shown. */
+export interface ShownAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly hasPassword: boolean;
+  readonly createdAt: number;
+}
+
+/** People, their passwords and how they sign in. */
+export interface Accounts {
+  /** Throws `conflict` where the e-mail address is taken; without an organization: the oldest one of the owner. */
+  add(input: {
+    readonly email: string;
+    readonly organizationId?: string;
+    readonly role?: Role;
+    readonly password?: string;
+  }): Promise<ShownAccount>;
+  /** By e-mail address, else the owner; throws `not_found`. */
+  find(email?: string): Promise<ShownAccount>;
+  get(accountId: string): Promise<ShownAccount | undefined>;
+  setPassword(accountId: string, password: string): Promise<void>;
+  /** Throws `access_denied` (401) for a wrong address or password alike, `rate_limited` after too many. */
+  signIn(email: string, password: string, address: string): Promise<IssuedSession>;
+  /** A one-time link to set the password of an account; the account's earlier one ends. */
+  setupLink(accountId: string): Promise<string>;
+  /** Whose setup token this is; `undefined` for one that is used, replaced or expired. */
+  setupAccount(token: string): Promise<ShownAccount | undefined>;
+  /** Sets the password and signs in; throws `not_found` for a bad token, `invalid_request` for a bad password. */
+  setUp(token: string, password: string): Promise<IssuedSession>;
+}
+
+export function createAccounts(context: Context, sessions: Sessions): Accounts {
+  const { store, clock, random, ids, issuer, config, log } = context;
+  const { acts, reads } = store;
+  const passwords = createPasswords(random, config.password);
+  const windowMs = config.failures.windowSeconds * 1000;
+  const byAccount = createFailures(clock, config.failures.passwords, windowMs);
+  const byAddress = createFailures(clock, config.failures.passwordsPerAddress, windowMs);
+
+  function checkPassword(password: string): void {
+    const length = Array.from(password).length;
+    if (length >= config.password.minLength && length <= 256) return;
+    throw new ServiceError(
+      'invalid_request',
+      `The password must have at least ${config.password.minLength} characters, and at most 256.`,
+    );
+  }
+
+  async function ownOrganization(): Promise<string> {
+    const owner = await reads.defaultAccount();
+    const [first] = owner ? await reads.memberships({ accountId: owner.id }) : [];
+    if (!first) throw new ServiceError('not_found', 'There is no organization yet.');
+    return first.organization.id;
+  }
+
+  return {
+    async add({ email, organizationId, role = 'member', password }) {
+      if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email))
+        throw new ServiceError('invalid_request', 'The e-mail address is not one.');
+      if (password !== undefined) checkPassword(password);
+      const organization = organizationId ?? (await ownOrganization());
+      if (!(await reads.organization({ organizationId: organization })))
+        throw new ServiceError('not_found', 'The organization is not known.');
+      const account: Account = {
+        id: ids.uuid(),
+        email: email.toLowerCase(),
+        passwordHash: password === undefined ? null : await passwords.hash(password),
+        createdAt: clock.now(),
+      };
+      if (!(await acts.addAccount({ account, organizationId: organization, role })))
+        throw new ServiceError('conflict', 'There is an account with this e-mail address.');
+      return shown(account);
+    },
+
+    async find(email) {
+      const account =
+        email === undefined
+          ? await reads.defaultAccount()
+          : await reads.accountByEmail({ email: email.toLowerCase() });
+      if (!account) throw new ServiceError('not_found', 'There is no such account.');
+      return shown(account);
+    },
+
+    async get(accountId) {
+      const account = await reads.account({ accountId });
+      return account && shown(account);
+    },
+
+    async setPassword(accountId, password) {
+      checkPassword(password);
+      await acts.setPassword({ accountId, passwordHash: await passwords.hash(password), now: clock.now() });
+    },
+
+    async signIn(email, password, address) {
+      const name = email.trim().toLowerCase().slice(0, 256);
+      const counter = `${name} ${address}`;
+      const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(address) ?? 0);
+      if (blockedMs > 0)
+        throw new ServiceError('rate_limited', 'Too many failed sign-ins: wait before the next one.', {
+          retryAfterMs: blockedMs,
+        });
+      // Counted first, or tries in parallel would all be let through before one of them has failed.
+      byAccount.count(counter);
+      byAddress.count(address);
+      const account = await reads.accountByEmail({ email: name });
+      // What is longer than any password is not worth hashing, but takes as long.
+      const isRight = await passwords.verify(password.slice(0, 1024), account?.passwordHash ?? null);
+      if (!account || !isRight) {
+        log.warn({ accountId: account?.id, address }, 'a sign-in failed');
+        throw new ServiceError('access_denied', 'The e-mail address or the password is wrong.', {
+          status: 401,
+        });
+      }
+      byAccount.forget(counter);
+      byAddress.takeBack(address);
+      return sessions.issue(account.id);
+    },
+
+    async setupLink(accountId) {
+      const token = newSecret(random, 'setup');
+      const expiresAt = clock.now() + config.setupLinkSeconds * 1000;
+      await acts.addSetupToken({ hash: hashSecret(token), accountId, expiresAt });
+      return `${issuer}/setup?token=${token}`;
+    },
+
+    async setupAccount(token) {
+      const account = await reads.setupAccount({ hash: hashSecret(token), now: clock.now() });
+      return account && shown(account);
+    },
+
+    async setUp(token, password) {
+      const hash = hashSecret(token);
+      checkPassword(password);
+      const expired = new ServiceError(
+        'not_found',
+        'This link was used, replaced by a newer one, or has expired.',
+      );
+      // Asked before the costly hash, which strangers must not get for nothing; the act decides.
+      if (!(await reads.setupAccount({ hash, now: clock.now() }))) throw expired;
+      const passwordHash = await passwords.hash(password);
+      const { sessionKey, record } = newSession(context);
+      const redeemed = await acts.redeemSetupToken({ hash, passwordHash, session: record, now: clock.now() });
+      if (!redeemed) throw expired;
+      const { accountId } = redeemed;
+      return { accountId, sessionId: record.id, sessionKey, expiresAt: record.expiresAt };
+    },
+  };
+}
+
+function shown({ id, email, passwordHash, createdAt }: Account): ShownAccount {
+  return { id, email, hasPassword: passwordHash !== null, createdAt };
+}

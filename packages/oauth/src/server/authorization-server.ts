@@ -1,0 +1,123 @@
+import {
+  neutralDialect,
+  randomSecret,
+  silentLog,
+  systemClock,
+  systemRandom,
+  createIds,
+  type Clock,
+  type Dialect,
+  type Ids,
+  type Log,
+  type Random,
+} from '@sallyport/core';
+import { createAccessTokens, type AccessTokens } from './access-token.ts';
+import { createAccounts, type Accounts } from './accounts.ts';
+import { createAuthorization, type Authorization } from './authorize.ts';
+import { createClients, firstPartyClient, type Clients } from './clients.ts';
+import { defaultOAuthConfig, type OAuthConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { createDeviceFlow, type DeviceFlow } from './device-flow.ts';
+import { createMetadata, type Metadata } from './metadata.ts';
+import { createOrganizations, newOrganization, type Organizations } from './organizations.ts';
+import type { OAuthStore } from './ports.ts';
+import { createProfiles, type Profiles } from './profile.ts';
+import { createRevocationEndpoint, type RevocationEndpoint } from './revoke.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createSigner, type Signer } from './signer.ts';
+import { createTokenEndpoint, type TokenEndpoint } from './token.ts';
+import { createTrustedDevices, type TrustedDevices } from './trusted-devices.ts';
+
+export interface AuthorizationServerOptions {
+  readonly store: OAuthStore;
+  /** The service's address: `https://gate.example.com`. */
+  readonly issuer: string;
+  readonly config?: Partial<OAuthConfig>;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly ids?: Ids;
+  readonly dialect?: Dialect;
+  readonly log?: Log;
+}
+
+/** The authorization server, without HTTP and without SQL. */
+export interface AuthorizationServer {
+  /** Without a slash at its end. */
+  readonly issuer: string;
+  readonly config: OAuthConfig;
+  /** Whether this start made the store's first organization and owner. */
+  readonly isNew: boolean;
+  readonly accounts: Accounts;
+  readonly organizations: Organizations;
+  readonly clients: Clients;
+  readonly sessions: Sessions;
+  readonly authorization: Authorization;
+  readonly deviceFlow: DeviceFlow;
+  readonly token: TokenEndpoint;
+  readonly revoke: RevocationEndpoint;
+  readonly accessTokens: AccessTokens;
+  readonly trustedDevices: TrustedDevices;
+  readonly profiles: Profiles;
+  readonly metadata: Metadata;
+  readonly signer: Signer;
+  /** Deletes what has expired; to be called every few minutes. */
+  sweep(): Promise<void>;
+}
+
+/** Rows of each kind that one act deletes: what else waits for the writer waits no longer than this takes. */
+const sweepRows = 500;
+/** Expired rows are kept for as long as they still tell of a replay, or why a code is dead (RFC 8628 3.5 `expired_token`). */
+const keptMs = 3600_000;
+
+/**
+ * Opens the authorization server over a store, which gets an organization, an owner, keys and the first-party client
+ * where it has none.
+ */
+export async function createAuthorizationServer(
+  options: AuthorizationServerOptions,
+): Promise<AuthorizationServer> {
+  const {
+    store,
+    clock = systemClock,
+    random = systemRandom,
+    dialect = neutralDialect,
+    log = silentLog,
+  } = options;
+  const ids = options.ids ?? createIds(clock, random);
+  const config = { ...defaultOAuthConfig, ...options.config };
+  const issuer = options.issuer.replace(/\/+$/, '');
+
+  const { isNew } = await store.acts.install({
+    organization: newOrganization({ ids, clock }, 'Default'),
+    owner: { id: ids.uuid(), email: 'owner@localhost', passwordHash: null, createdAt: clock.now() },
+    client: { ...firstPartyClient, createdAt: clock.now() },
+  });
+  const refreshKey = await store.acts.keepSecret({ name: 'refresh', value: randomSecret(random) });
+  const signer = await createSigner({ store, clock, issuer, maxLifetimeSeconds: config.accessTokenSeconds });
+
+  const context: Context = { store, clock, random, ids, issuer, dialect, log, config, signer, refreshKey };
+  const accessTokens = createAccessTokens(context);
+  const sessions = createSessions(context);
+  return {
+    issuer,
+    config,
+    isNew,
+    accounts: createAccounts(context, sessions),
+    organizations: createOrganizations(context),
+    clients: createClients(context),
+    sessions,
+    authorization: createAuthorization(context),
+    deviceFlow: createDeviceFlow(context),
+    token: createTokenEndpoint(context, accessTokens),
+    revoke: createRevocationEndpoint(context, accessTokens),
+    accessTokens,
+    trustedDevices: createTrustedDevices(context),
+    profiles: createProfiles(context),
+    metadata: createMetadata(context),
+    signer,
+    async sweep() {
+      const before = clock.now() - Math.max(keptMs, config.accessTokenSeconds * 1000);
+      while (await store.acts.sweep({ before, limit: sweepRows }));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { ServiceError } from '@sallyport/core';
+import { firstPartyClientId } from '@sallyport/core/contract';
+import type { Context } from './context.ts';
+import { isRedirectUri } from './redirect-uri.ts';
+import type { Client, GrantType } from './records.ts';
+import { allScopes, isWithin } from './scopes.ts';
+
+export const allGrantTypes: readonly GrantType[] = [
+  'authorization_code',
+  'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code',
+];
+
+/** The client of `sallyport login`: public, as all are. */
+export const firstPartyClient: Omit<Client, 'createdAt'> = {
+  id: firstPartyClientId,
+  name: 'Sallyport CLI',
+  redirectUris: ['http://127.0.0.1/callback', 'http://localhost/callback', 'http://[::1]/callback'],
+  grantTypes: allGrantTypes,
+  scope: allScopes.join(' '),
+};
+
+/** Programs that may ask for tokens. */
+export interface Clients {
+  /** Throws `invalid_request` for a bad name, redirect URI or scope. */
+  add(input: {
+    readonly name: string;
+    readonly redirectUris: readonly string[];
+    /** Neutral names. Default: all. */
+    readonly scope?: string;
+  }): Promise<Client>;
+  get(clientId: string): Promise<Client | undefined>;
+}
+
+export function createClients({ store, ids, clock }: Context): Clients {
+  return {
+    async add({ name, redirectUris, scope = allScopes.join(' ') }) {
+      if (name.trim() === '' || name.length > 128)
+        throw new ServiceError('invalid_request', 'The client needs a name of at most 128 characters.');
+      const bad = redirectUris.findIndex((uri) => !isRedirectUri(uri));
+      if (bad >= 0)
+        throw new ServiceError(
+          'invalid_request',
+          'A redirect URI must be https, http to a loopback host, or a private-use scheme with a dot; without fragment or user.',
+          { issues: [{ path: `redirectUris/${bad}`, message: 'may not be registered' }] },
+        );
+      if (!isWithin(scope, allScopes.join(' ')))
+        throw new ServiceError('invalid_scope', `The scopes are ${allScopes.join(', ')}.`);
+      const client: Client = {
+        id: ids.uuid(),
+        name: name.trim(),
+        redirectUris,
+        grantTypes: allGrantTypes,
+        scope,
+        createdAt: clock.now(),
+      };
+      await store.acts.addClient({ client });
+      return client;
+    },
+    get: (clientId) => store.reads.client({ clientId }),
+  };
+}

@@ -1,0 +1,67 @@
+/** How the authorization server keeps time and bounds: `oauth.*` of the gateway's configuration. */
+export interface OAuthConfig {
+  readonly accessTokenSeconds: number;
+  /** A refresh token expires unused after `refreshIdleSeconds`, its login after `refreshAbsoluteSeconds`. */
+  readonly refreshIdleSeconds: number;
+  readonly refreshAbsoluteSeconds: number;
+  /** A rotated refresh token gets the same successor again for so long; 0: never. */
+  readonly refreshGraceSeconds: number;
+  readonly codeSeconds: number;
+  /** A code gets the same grant again for so long, from the same client with the same verifier; 0: never. */
+  readonly codeReplaySeconds: number;
+  readonly deviceCodeSeconds: number;
+  readonly deviceIntervalSeconds: number;
+  /** Device codes that one client at one address may have pending. */
+  readonly maxPendingDeviceCodes: number;
+  readonly sessionSeconds: number;
+  readonly setupLinkSeconds: number;
+  /** `iss` in redirects (RFC 9207), and its flag in the metadata. */
+  readonly issParameter: boolean;
+  /** Whoever asks without a credential is told of the default account: for an installation of one person. */
+  readonly singleUser: boolean;
+  /** scrypt: the cost is 2^`logCost`; `blockSize` and `parallelization` as in RFC 7914. */
+  readonly password: {
+    readonly logCost: number;
+    readonly blockSize: number;
+    readonly parallelization: number;
+    readonly minLength: number;
+  };
+  /** Failures within `windowSeconds` before 429. */
+  readonly failures: {
+    readonly windowSeconds: number;
+    /** Wrong passwords for one account at one address, and for all accounts at one address. */
+    readonly passwords: number;
+    readonly passwordsPerAddress: number;
+    /** Wrong user codes in one session, and at one address. */
+    readonly userCodes: number;
+    readonly userCodesPerAddress: number;
+    /** Refused token requests of one client at one address, and of one family. */
+    readonly tokens: number;
+  };
+}
+
+export const defaultOAuthConfig: OAuthConfig = {
+  accessTokenSeconds: 3600,
+  refreshIdleSeconds: 30 * 24 * 3600,
+  refreshAbsoluteSeconds: 90 * 24 * 3600,
+  refreshGraceSeconds: 30,
+  codeSeconds: 60,
+  codeReplaySeconds: 0,
+  deviceCodeSeconds: 900,
+  deviceIntervalSeconds: 5,
+  maxPendingDeviceCodes: 100,
+  sessionSeconds: 30 * 24 * 3600,
+  setupLinkSeconds: 24 * 3600,
+  issParameter: true,
+  singleUser: false,
+  // 32 MiB and about 0.2 s: the cheapest in memory of OWASP's equivalent settings.
+  password: { logCost: 15, blockSize: 8, parallelization: 3, minLength: 10 },
+  failures: {
+    windowSeconds: 600,
+    passwords: 10,
+    passwordsPerAddress: 100,
+    userCodes: 5,
+    userCodesPerAddress: 20,
+    tokens: 100,
+  },
+};

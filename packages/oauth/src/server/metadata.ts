@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { inDialect } from '@sallyport/core';
+import { contract, type AuthorizationServerMetadata } from '@sallyport/core/contract';
+import { allGrantTypes } from './clients.ts';
+import type { Context } from './context.ts';
+import { allScopes } from './scopes.ts';
+
+/** The discovery document (RFC 8414), made once. */
+export interface Metadata {
+  readonly document: AuthorizationServerMetadata;
+  readonly json: string;
+  readonly etag: string;
+}
+
+export function createMetadata({
+  issuer,
+  dialect,
+  config,
+}: Pick<Context, 'issuer' | 'dialect' | 'config'>): Metadata {
+  const { oauth } = contract;
+  const document = {
+    issuer,
+    authorization_endpoint: issuer + oauth.authorizePage.path,
+    token_endpoint: issuer + oauth.token.path,
+    device_authorization_endpoint: issuer + oauth.deviceAuthorization.path,
+    jwks_uri: issuer + oauth.jwks.path,
+    response_types_supported: ['code'],
+    grant_types_supported: [...allGrantTypes],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    scopes_supported: allScopes.map((scope) => inDialect(scope, dialect)),
+    claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat'],
+    revocation_endpoint: issuer + oauth.revoke.path,
+    revocation_endpoint_auth_methods_supported: ['none'],
+    // A client that is told so refuses a redirect without it, so the two go together (RFC 9207 3).
+    ...(config.issParameter && { authorization_response_iss_parameter_supported: true }),
+  };
+  const json = JSON.stringify(document);
+  return { document, json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` };
+}

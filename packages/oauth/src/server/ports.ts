@@ -1,0 +1,164 @@
+import type { CodeTerms, CodeVerdict, PresentedCode } from './code.ts';
+import type { DecisionVerdict, DeviceTerms, PollVerdict, PresentedDeviceCode } from './device-grant.ts';
+import type { PresentedRefresh, RefreshTerms, RefreshVerdict } from './family.ts';
+import type {
+  Account,
+  Client,
+  Code,
+  DeviceGrant,
+  Membership,
+  Organization,
+  Role,
+  Session,
+  SigningKey,
+  TrustedDevice,
+} from './records.ts';
+
+/** A secret's record, by the hash of the secret. */
+export type Hashed<Record> = Record & { readonly hash: string };
+
+export interface NewAccount {
+  readonly account: Account;
+  readonly organizationId: string;
+  readonly role: Role;
+}
+
+/**
+ * The atomic acts of the authorization server. Each loads, calls the judgement of this package and saves, in one
+ * transaction, and gives the verdict back; none throws to refuse, because a refusal may have changed the state.
+ */
+export interface OAuthActs {
+  /** Organization and owner are made where there is no organization yet; the client is added, or brought up to date. */
+  install(argument: {
+    readonly organization: Organization;
+    readonly owner: Account;
+    readonly client: Client;
+  }): Promise<{ readonly isNew: boolean }>;
+  /** Gives the secret of that name: the one kept, else `value`, kept from now on. */
+  keepSecret(argument: { readonly name: string; readonly value: string }): Promise<string>;
+
+  /** Adds a signing key if there is none. */
+  addFirstKey(argument: { readonly key: SigningKey }): Promise<void>;
+  /** Adds the next key and retires the present one; `false` while an earlier rotation is still under way. */
+  rotateKeys(argument: {
+    readonly next: SigningKey;
+    readonly retireAt: number;
+    readonly now: number;
+  }): Promise<boolean>;
+
+  addOrganization(argument: { readonly organization: Organization }): Promise<void>;
+  /** `false` where the e-mail address is taken. */
+  addAccount(argument: NewAccount): Promise<boolean>;
+  addClient(argument: { readonly client: Client }): Promise<void>;
+
+  /** Replaces the account's earlier setup token. */
+  addSetupToken(argument: Hashed<{ readonly accountId: string; readonly expiresAt: number }>): Promise<void>;
+  /** Consumes the token, sets the password, ends the account's sessions and begins `session`; `false` for a bad token. */
+  redeemSetupToken(argument: {
+    readonly hash: string;
+    readonly passwordHash: string;
+    readonly session: Hashed<Omit<Session, 'accountId'>>;
+    readonly now: number;
+  }): Promise<{ readonly accountId: string } | undefined>;
+  setPassword(argument: {
+    readonly accountId: string;
+    readonly passwordHash: string;
+    readonly now: number;
+  }): Promise<void>;
+
+  addSession(argument: { readonly session: Hashed<Session> }): Promise<void>;
+  endSession(argument: { readonly sessionId: string; readonly now: number }): Promise<void>;
+
+  addCode(argument: { readonly code: Code }): Promise<void>;
+  consumeCode(argument: {
+    readonly hash: string;
+    readonly presented: PresentedCode;
+    readonly now: number;
+    readonly terms: CodeTerms;
+  }): Promise<CodeVerdict>;
+
+  rotateRefresh(argument: {
+    readonly familyId: string;
+    readonly presented: PresentedRefresh;
+    readonly now: number;
+    readonly terms: RefreshTerms;
+  }): Promise<RefreshVerdict>;
+  /** Revokes a login of that client; another client's stays. */
+  revokeFamily(argument: {
+    readonly familyId: string;
+    readonly clientId: string;
+    readonly now: number;
+  }): Promise<void>;
+  revokeAccessToken(argument: { readonly jti: string; readonly expiresAt: number }): Promise<void>;
+
+  /** Refuses a user code that a live grant has, and one pending grant too many of a client at an address. */
+  addDeviceGrant(argument: {
+    readonly grant: DeviceGrant;
+    readonly maxPending: number;
+    readonly now: number;
+  }): Promise<'added' | 'taken' | 'too_many'>;
+  decideDeviceGrant(argument: {
+    readonly userCode: string;
+    readonly approve: boolean;
+    readonly accountId: string;
+    readonly organizationId: string;
+    readonly now: number;
+  }): Promise<DecisionVerdict>;
+  pollDeviceGrant(argument: {
+    readonly hash: string;
+    readonly presented: PresentedDeviceCode;
+    readonly now: number;
+    readonly terms: DeviceTerms;
+  }): Promise<PollVerdict>;
+
+  addTrustedDevice(argument: { readonly device: Hashed<TrustedDevice> }): Promise<void>;
+  /** Writes when a device was last used. */
+  touchTrustedDevice(argument: { readonly deviceId: string; readonly at: number }): Promise<void>;
+  /** `false` where the account has no such device. */
+  revokeTrustedDevice(argument: {
+    readonly deviceId: string;
+    readonly accountId: string;
+    readonly now: number;
+  }): Promise<boolean>;
+
+  /** Deletes what expired before `before`; at most `limit` rows of each kind, and tells whether more may be left. */
+  sweep(argument: { readonly before: number; readonly limit: number }): Promise<boolean>;
+}
+
+/** Bounded reads; each sees every act that was answered before. */
+export interface OAuthReads {
+  /** Those that are published. */
+  signingKeys(argument: { readonly now: number }): Promise<readonly SigningKey[]>;
+  organization(argument: { readonly organizationId: string }): Promise<Organization | undefined>;
+  account(argument: { readonly accountId: string }): Promise<Account | undefined>;
+  accountByEmail(argument: { readonly email: string }): Promise<Account | undefined>;
+  /** The oldest account: the owner. */
+  defaultAccount(): Promise<Account | undefined>;
+  /** Oldest organization first. */
+  memberships(argument: { readonly accountId: string }): Promise<readonly Membership[]>;
+  setupAccount(argument: { readonly hash: string; readonly now: number }): Promise<Account | undefined>;
+  /** A session that stands. */
+  session(argument: { readonly hash: string; readonly now: number }): Promise<Session | undefined>;
+  client(argument: { readonly clientId: string }): Promise<Client | undefined>;
+  /** Whether an access token still counts, and as whose: `undefined` where it, its login or the membership is gone. */
+  standing(argument: {
+    readonly familyId: string;
+    readonly jti: string;
+  }): Promise<{ readonly role: Role } | undefined>;
+  /** A live grant by its user code. */
+  deviceGrant(argument: {
+    readonly userCode: string;
+    readonly now: number;
+  }): Promise<DeviceGrant | undefined>;
+  trustedDevice(argument: { readonly hash: string }): Promise<TrustedDevice | undefined>;
+  /** Newest first; revoked ones are left out. */
+  trustedDevices(argument: {
+    readonly accountId: string;
+    readonly limit: number;
+  }): Promise<readonly TrustedDevice[]>;
+}
+
+export interface OAuthStore {
+  readonly acts: OAuthActs;
+  readonly reads: OAuthReads;
+}

@@ -1,0 +1,28 @@
+import { inDialect, type Dialect } from '@sallyport/core';
+
+/** The scopes of the service, in neutral words. */
+export const allScopes = ['openid', 'profile', 'email', 'vendor_api'] as const;
+
+/** A space-separated scope as a list without repeats (RFC 6749 3.3). */
+export function scopeList(scope: string): readonly string[] {
+  return [...new Set(scope.split(' ').filter((name) => name !== ''))];
+}
+
+export function isWithin(scope: string, allowed: string): boolean {
+  const names = scopeList(allowed);
+  return scopeList(scope).every((name) => names.includes(name));
+}
+
+export function scopeToWire(scope: string, dialect: Dialect): string {
+  return scopeList(scope)
+    .map((name) => inDialect(name, dialect))
+    .join(' ');
+}
+
+/** Names that the service does not know stay as they are: no client is allowed them. */
+export function scopeFromWire(scope: string, dialect: Dialect): string {
+  const neutral = new Map(allScopes.map((name) => [inDialect(name, dialect), name]));
+  return scopeList(scope)
+    .map((name) => neutral.get(name) ?? `unknown:${name}`)
+    .join(' ');
+}

@@ -1,0 +1,30 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { randomSecret, type Random } from '@sallyport/core';
+
+/**
+ * What each opaque secret begins with: it tells a reader, and whoever redacts logs, what it is.
+ * Refresh tokens are made in `refresh-token.ts`.
+ */
+export const secretPrefixes = {
+  session: 'sps_',
+  code: 'spc_',
+  deviceCode: 'spd_',
+  trustedDevice: 'spt_',
+  setup: 'spl_',
+} as const;
+
+/** A 256-bit secret with its prefix. */
+export function newSecret(random: Random, kind: keyof typeof secretPrefixes): string {
+  return secretPrefixes[kind] + randomSecret(random);
+}
+
+/** What the store keeps of a secret: 256 random bits need no salt and no slow hash. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+/** Compares in a time that tells nothing of where the texts differ. */
+export function sameSecret(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

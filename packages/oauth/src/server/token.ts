@@ -1,0 +1,158 @@
+import { ServiceError } from '@sallyport/core';
+import type { TokenResponse } from '@sallyport/core/contract';
+import type { AccessTokens } from './access-token.ts';
+import { missing, sentParameters, termsOf, type Context } from './context.ts';
+import { createFailures } from './failures.ts';
+import { isVerifier } from './pkce.ts';
+import type { Client, Family, GrantType } from './records.ts';
+import { readRefreshToken, refreshToken } from './refresh-token.ts';
+import { toServiceError } from './refusal.ts';
+import { scopeFromWire, scopeToWire } from './scopes.ts';
+import { hashSecret } from './secrets.ts';
+
+type Sent = Readonly<Record<string, string | undefined>>;
+
+/** The token endpoint (RFC 6749 3.2, RFC 8628 3.4): `body` is what came as JSON or form, `address` where it came from. */
+export type TokenEndpoint = (
+  body: Readonly<Record<string, unknown>>,
+  address: string,
+) => Promise<TokenResponse>;
+
+/** The login, and the scope that its next access token has. */
+interface Issue {
+  readonly family: Family;
+  readonly scope: string;
+}
+
+/**
+ * The order of checks is fixed: grant type, client, parameters, then, inside one act of the store, the artefact, its
+ * client, all else, and only then its consumption.
+ */
+export function createTokenEndpoint(context: Context, accessTokens: AccessTokens): TokenEndpoint {
+  const { store, clock, ids, config, dialect, log, refreshKey } = context;
+  const { acts, reads } = store;
+  const terms = termsOf(config);
+  const failures = createFailures(clock, config.failures.tokens, config.failures.windowSeconds * 1000);
+
+  const grants: Readonly<Record<GrantType, (sent: Sent, client: Client) => Promise<Issue>>> = {
+    async authorization_code(sent, client) {
+      const { code, code_verifier: verifier, redirect_uri: redirectUri } = sent;
+      if (code === undefined) throw missing('code');
+      if (redirectUri === undefined) throw missing('redirect_uri');
+      if (verifier === undefined) throw missing('code_verifier');
+      if (!isVerifier(verifier))
+        throw new ServiceError('invalid_request', 'code_verifier must be 43 to 128 unreserved characters.');
+      const verdict = await acts.consumeCode({
+        hash: hashSecret(code),
+        presented: { clientId: client.id, redirectUri, verifier, familyId: ids.uuid() },
+        now: clock.now(),
+        terms,
+      });
+      if (verdict.outcome === 'refused') {
+        const revoked = verdict.save?.family;
+        if (revoked)
+          log.warn({ ...who(revoked) }, 'an authorization code was replayed: its login is revoked');
+        throw toServiceError(verdict);
+      }
+      return { family: verdict.family, scope: verdict.family.scope };
+    },
+
+    async refresh_token(sent, client) {
+      if (sent['refresh_token'] === undefined) throw missing('refresh_token');
+      const named = readRefreshToken(sent['refresh_token'], refreshKey);
+      if (!named) throw new ServiceError('invalid_grant', 'The refresh token is not known.');
+      const scope = sent['scope'] === undefined ? undefined : scopeFromWire(sent['scope'], dialect);
+      const counter = `family ${named.id}`;
+      refuseIfBlocked(counter);
+      const verdict = await acts.rotateRefresh({
+        familyId: named.id,
+        presented: { clientId: client.id, generation: named.generation, scope },
+        now: clock.now(),
+        terms,
+      });
+      if (verdict.outcome === 'rotated' || verdict.outcome === 'repeated')
+        return { family: verdict.family, scope: scope ?? verdict.family.scope };
+      failures.count(counter);
+      if (verdict.outcome === 'revoked')
+        log.warn({ ...who(verdict.family) }, 'a refresh token was replayed: its login is revoked');
+      throw new ServiceError(verdict.code, verdict.description);
+    },
+
+    async 'urn:ietf:params:oauth:grant-type:device_code'(sent, client) {
+      if (sent['device_code'] === undefined) throw missing('device_code');
+      const verdict = await acts.pollDeviceGrant({
+        hash: hashSecret(sent['device_code']),
+        presented: { clientId: client.id, familyId: ids.uuid() },
+        now: clock.now(),
+        terms,
+      });
+      if (verdict.outcome === 'issued') return { family: verdict.family, scope: verdict.family.scope };
+      if (verdict.outcome === 'slow_down') throw slowDown(verdict.intervalMs);
+      throw toServiceError(verdict);
+    },
+  };
+
+  function refuseIfBlocked(counter: string): void {
+    const blockedMs = failures.blockedMs(counter);
+    if (blockedMs === undefined) return;
+    throw new ServiceError('temporarily_unavailable', 'Too many refused requests: wait.', {
+      retryAfterMs: blockedMs,
+    });
+  }
+
+  return async (body, address) => {
+    const sent = sentParameters(body);
+    const grantType = sent['grant_type'];
+    if (grantType === undefined) throw missing('grant_type');
+    if (!isGrantType(grantType))
+      throw new ServiceError('unsupported_grant_type', 'The grant type is not supported.');
+    if (sent['client_id'] === undefined) throw missing('client_id');
+    // Failures are counted, not requests: behind one address there may be many processes.
+    const counter = `client ${sent['client_id'].slice(0, 64)} ${address}`;
+    try {
+      refuseIfBlocked(counter);
+      const client = await reads.client({ clientId: sent['client_id'] });
+      if (!client) throw new ServiceError('invalid_client', 'The client is not known.');
+      if (!client.grantTypes.includes(grantType))
+        throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
+      const { family, scope } = await grants[grantType](sent, client);
+      return {
+        access_token: await accessTokens.mint(family, scope),
+        token_type: 'Bearer',
+        expires_in: config.accessTokenSeconds,
+        refresh_token: refreshToken(family, refreshKey),
+        scope: scopeToWire(scope, dialect),
+      };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      if (error.code === 'invalid_grant' || error.code === 'invalid_client') failures.count(counter);
+      // openid-client goes on polling after `slow_down` but gives the login up at any other 429.
+      if (error.code === 'temporarily_unavailable' && isPoll(grantType))
+        throw new ServiceError('slow_down', error.message, {
+          status: 429,
+          retryAfterMs: error.retryAfterMs ?? config.deviceIntervalSeconds * 1000,
+        });
+      throw error;
+    }
+  };
+
+  function isGrantType(text: string): text is GrantType {
+    return Object.hasOwn(grants, text);
+  }
+}
+
+function isPoll(grantType: GrantType): boolean {
+  return grantType === 'urn:ietf:params:oauth:grant-type:device_code';
+}
+
+function slowDown(intervalMs: number): ServiceError {
+  return new ServiceError('slow_down', 'Poll more slowly.', {
+    details: { interval: Math.ceil(intervalMs / 1000) },
+    retryAfterMs: intervalMs,
+  });
+}
+
+/** What an audit needs to know of a login. */
+function who({ id, accountId, clientId, organizationId }: Family) {
+  return { familyId: id, accountId, clientId, organizationId };
+}

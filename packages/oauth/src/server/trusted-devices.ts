@@ -1,0 +1,70 @@
+import { ServiceError } from '@sallyport/core';
+import type { Context } from './context.ts';
+import type { TrustedDevice } from './records.ts';
+import { hashSecret, newSecret } from './secrets.ts';
+import { invalidToken } from './signer.ts';
+
+/** Whose a device is. */
+export interface DeviceOwner {
+  readonly accountId: string;
+  readonly organizationId: string;
+}
+
+/** Machines that an account trusts to register environments. */
+export interface TrustedDevices {
+  /** Gives the device's token, shown once. */
+  trust(owner: DeviceOwner, displayName: string): Promise<string>;
+  /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's or organization's. */
+  check(token: string, owner: DeviceOwner): Promise<{ readonly deviceId: string }>;
+  list(accountId: string): Promise<readonly TrustedDevice[]>;
+  /** Throws `not_found` where the account has no such device. */
+  revoke(deviceId: string, accountId: string): Promise<void>;
+}
+
+/** `lastUsedAt` is written at most so often. */
+const touchMs = 60_000;
+
+export function createTrustedDevices({ store, clock, random, ids }: Context): TrustedDevices {
+  const { acts, reads } = store;
+  return {
+    async trust({ accountId, organizationId }, displayName) {
+      const name = displayName.trim();
+      if (name === '' || name.length > 128 || /\p{Cc}/u.test(name))
+        throw new ServiceError(
+          'invalid_request',
+          'display_name must be 1 to 128 characters, none of them control.',
+          {
+            issues: [{ path: 'display_name', message: 'must be 1 to 128 characters, none of them control' }],
+          },
+        );
+      const token = newSecret(random, 'trustedDevice');
+      await acts.addTrustedDevice({
+        device: {
+          id: ids.uuid(),
+          hash: hashSecret(token),
+          accountId,
+          organizationId,
+          displayName: name,
+          createdAt: clock.now(),
+          lastUsedAt: null,
+          revokedAt: null,
+        },
+      });
+      return token;
+    },
+    async check(token, owner) {
+      const device = await reads.trustedDevice({ hash: hashSecret(token) });
+      if (!device || device.revokedAt !== null) throw invalidToken();
+      if (device.accountId !== owner.accountId || device.organizationId !== owner.organizationId)
+        throw new ServiceError('forbidden', 'The trusted device is of another account or organization.');
+      if (device.lastUsedAt === null || clock.now() - device.lastUsedAt >= touchMs)
+        await acts.touchTrustedDevice({ deviceId: device.id, at: clock.now() });
+      return { deviceId: device.id };
+    },
+    list: (accountId) => reads.trustedDevices({ accountId, limit: 1000 }),
+    async revoke(deviceId, accountId) {
+      if (!(await acts.revokeTrustedDevice({ deviceId, accountId, now: clock.now() })))
+        throw new ServiceError('not_found', 'There is no such device.');
+    },
+  };
+}

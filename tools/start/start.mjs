@@ -1,0 +1,41 @@
+/**
+ * `npm start`: sets the clone up as far as needed, then runs the gateway in the foreground. Arguments go to the
+ * gateway (`npm start -- --port 0`), and so does stdout: what happens before it starts is told on stderr.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { build } from '../setup/build.mjs';
+import { SetupError, install, pinnedNode, root } from '../setup/install.mjs';
+
+try {
+  install();
+  build();
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`\n${error.message}`);
+  process.exit(1);
+}
+
+const gateway = spawn(
+  pinnedNode,
+  [join(root, 'packages/gateway/bin/sallyport-gateway.js'), 'start', ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+);
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  process.on(signal, () => {
+    // A terminal sends Ctrl-C to the gateway itself; passed on as well it would look like a second, impatient one.
+    if (signal === 'SIGINT' && process.stdin.isTTY) return;
+    gateway.kill(signal);
+  });
+}
+
+gateway.on('error', (error) => {
+  console.error(`The gateway could not be started: ${error.message}`);
+  process.exit(1);
+});
+gateway.on('exit', (code, signal) => {
+  if (signal === null) process.exit(code ?? 1);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+});

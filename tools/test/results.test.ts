@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { readReport } from './results.mjs';
+
+const one = (title: string, status: string) => ({ ancestorTitles: ['group'], title, status });
+
+test('a test that did not run is skipped, whatever vitest calls it', () => {
+  const assertionResults = ['passed', 'pending', 'skipped', 'todo'].map((status) => one(status, status));
+  const testResults = [
+    { name: '/x/packages/a/src/a.test.ts', status: 'passed', message: '', assertionResults },
+  ];
+  expect(readReport('packages/a', { testResults })).toEqual({
+    passed: 1,
+    failed: [],
+    skipped: ['pending', 'skipped', 'todo'].map((title) => `packages/a: src/a.test.ts > group > ${title}`),
+  });
+});
+
+test('a file that fails counts once for each failed test', () => {
+  const assertionResults = [one('good', 'passed'), one('bad', 'failed')];
+  const testResults = [
+    { name: '/x/packages/a/src/a.test.ts', status: 'failed', message: '', assertionResults },
+  ];
+  const { passed, failed } = readReport('packages/a', { testResults });
+  expect({ passed, failed }).toEqual({ passed: 1, failed: ['packages/a: src/a.test.ts > group > bad'] });
+});
+
+test('a file that cannot be loaded is a failure of its own', () => {
+  const testResults = [
+    {
+      name: '/x/packages/a/src/a.test.ts',
+      status: 'failed',
+      message: 'No such module\nat',
+      assertionResults: [],
+    },
+  ];
+  const { failed } = readReport('packages/a', { testResults });
+  expect(failed).toEqual(['packages/a: src/a.test.ts (No such module)']);
+});
