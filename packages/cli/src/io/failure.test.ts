@@ -43,13 +43,13 @@ describe('reportFailure', () => {
 
   test('says one sentence on stderr, and nothing on stdout', () => {
     const { streams, text } = capture();
-    expect(reportFailure(error, createTerminal({ json: false }, streams), {})).toBe(4);
+    expect(reportFailure(error, createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {})).toBe(4);
     expect(text()).toEqual({ stdout: '', stderr: 'error: There is no session x.\n' });
   });
 
   test('gives one document with --json', () => {
     const { streams, text } = capture();
-    reportFailure(error, createTerminal({ json: true }, streams), {});
+    reportFailure(error, createTerminal({ json: true }, streams, { NO_COLOR: '1' }), {});
     expect(JSON.parse(text().stdout)).toEqual({
       error: 'not_found',
       error_description: 'There is no session x.',
@@ -59,9 +59,11 @@ describe('reportFailure', () => {
 
   test('shows a stack only when asked', () => {
     const { streams, text } = capture();
-    reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams), {});
+    reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {});
     expect(text().stderr).not.toMatch(/^\s+at /m);
-    reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams), { SALLYPORT_DEBUG: '1' });
+    reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {
+      SALLYPORT_DEBUG: '1',
+    });
     expect(text().stderr).toMatch(/^\s+at /m);
   });
 

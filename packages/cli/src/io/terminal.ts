@@ -30,9 +30,14 @@ export interface Streams {
   readonly stderr: NodeJS.WriteStream;
 }
 
+/**
+ * `env` decides over colours: NO_COLOR, then FORCE_COLOR, then whether it is a terminal (https://no-color.org; Node.js has
+ * the first two the other way round).
+ */
 export function createTerminal(
   { json }: { readonly json: boolean },
   { stdout, stderr }: Streams = process,
+  env: NodeJS.ProcessEnv = process.env,
 ): Terminal {
   // A reader that has seen enough (`| head`) is no failure.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -46,7 +51,9 @@ export function createTerminal(
     result: (output) => void stdout.write(`${json ? JSON.stringify(output.json) : output.human}\n`),
     note: (text) => void stderr.write(`${text}\n`),
     err: (text) => void stderr.write(text),
-    style: (style, text, stream = 'out') =>
-      styleText(style, text, { stream: stream === 'out' ? stdout : stderr, validateStream: true }),
+    style(style, text, stream = 'out') {
+      if (env['NO_COLOR']) return text;
+      return styleText(style, text, { stream: stream === 'out' ? stdout : stderr, validateStream: true });
+    },
   };
 }

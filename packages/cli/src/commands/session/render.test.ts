@@ -7,7 +7,7 @@ import { renderEvent } from './render.ts';
 function shown(type: string, data: Record<string, unknown>, json = false) {
   const { streams, text } = capture();
   const event: SessionEvent = { id: 'evt_1', seq: 1, type, session_id: 's', created_at: 'now', data };
-  renderEvent(event, createTerminal({ json }, streams));
+  renderEvent(event, createTerminal({ json }, streams, { NO_COLOR: '1' }));
   return text();
 }
 
