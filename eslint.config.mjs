@@ -31,7 +31,7 @@ const namedExports = [
 ];
 
 export default tseslint.config(
-  { ignores: ['**/dist', '**/out-tsc', '**/test-results', '**/coverage'] },
+  { ignores: ['**/dist', '**/bundle', '**/out-tsc', '**/test-results', '**/coverage'] },
   // A rule that should not hold is changed here, where a review sees it, never in a comment.
   { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },
   { plugins: { '@nx': nx } },

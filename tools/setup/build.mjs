@@ -31,7 +31,7 @@ export function build() {
   const built = packages.every((folder) => existsSync(join(folder, 'dist/index.js')));
   if (built && existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
   console.error('Building ...');
-  const nx = spawnSync(join(bin, 'nx'), ['run-many', '-t', 'build', '--output-style=static'], {
+  const nx = spawnSync(join(bin, 'nx'), ['run-many', '-t', 'build', 'bundle', '--output-style=static'], {
     cwd: root,
     env: nxEnv(),
     stdio: ['ignore', 2, 2],

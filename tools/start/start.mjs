@@ -4,8 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from '../setup/build.mjs';
-import { SetupError, install, pinnedNode, root } from '../setup/install.mjs';
+import { SetupError, install, pinned, pinnedNode, root } from '../setup/install.mjs';
 
 try {
   install();
@@ -16,26 +17,32 @@ try {
   process.exit(1);
 }
 
-const gateway = spawn(
-  pinnedNode,
-  [join(root, 'packages/gateway/bin/sallyport-gateway.js'), 'start', ...process.argv.slice(2)],
-  { stdio: 'inherit' },
-);
-
-for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-  process.on(signal, () => {
-    // A terminal sends Ctrl-C to the gateway itself; passed on as well it would look like a second, impatient one.
-    if (signal === 'SIGINT' && process.stdin.isTTY) return;
-    gateway.kill(signal);
-  });
+const program = join(root, 'packages/gateway/bin/sallyport-gateway.js');
+const args = ['start', ...process.argv.slice(2)];
+if (process.version === pinned) {
+  // Right here: a process of its own would cost a tenth of a second, and someone to pass the signals on.
+  process.argv.splice(1, Infinity, program, ...args);
+  await import(pathToFileURL(program).href);
+} else {
+  runUnderPinnedNode();
 }
 
-gateway.on('error', (error) => {
-  console.error(`The gateway could not be started: ${error.message}`);
-  process.exit(1);
-});
-gateway.on('exit', (code, signal) => {
-  if (signal === null) process.exit(code ?? 1);
-  process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
-});
+function runUnderPinnedNode() {
+  const gateway = spawn(pinnedNode, [program, ...args], { stdio: 'inherit' });
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the gateway itself; passed on as well it would look like a second, impatient one.
+      if (signal === 'SIGINT' && process.stdin.isTTY) return;
+      gateway.kill(signal);
+    });
+  }
+  gateway.on('error', (error) => {
+    console.error(`The gateway could not be started: ${error.message}`);
+    process.exit(1);
+  });
+  gateway.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -57,7 +57,7 @@ describe.each(packages)('package $name', ({ name, folder, manifest }) => {
   test('has commands that Node.js can load', () => {
     for (const command of Object.values(manifest.bin ?? {})) {
       expect(readFileSync(join(folder, command), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-      expect(existsSync(join(folder, 'dist/main.js')), 'dist/main.js').toBe(true);
+      expect(existsSync(join(folder, 'bundle/main.js')), 'bundle/main.js').toBe(true);
     }
   });
 });

@@ -48,7 +48,17 @@ rmSync(join(root, '.nx/cache/run.json'), { force: true });
 
 check('formatting (mend it with: npx prettier --write .)', run('prettier', '--check', '.').status === 0);
 check('project references (mend them with: npx nx sync)', run('nx', 'sync:check').status === 0);
-const nx = run('nx', 'run-many', '-t', 'lint', 'typecheck', 'build', 'test', '--output-style=static');
+const nx = run(
+  'nx',
+  'run-many',
+  '-t',
+  'lint',
+  'typecheck',
+  'build',
+  'bundle',
+  'test',
+  '--output-style=static',
+);
 
 const results = readRun(root, projects, nx.status === 0);
 passed += results.passed;

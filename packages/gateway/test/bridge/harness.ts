@@ -1,13 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import {
   createBridgeEngine,
-  type BridgeActs,
   type BridgeConfig,
   type BridgeEngine,
   type Caller,
-  type StoredEvent,
   type WorkerTokens,
 } from '@sallyport/bridge/server';
+import type { BridgeActs, StoredEvent } from '@sallyport/bridge/storage';
 import { createIds, createLocalWakeups, ServiceError } from '@sallyport/core';
 import type { CreateSessionRequest } from '@sallyport/core/contract';
 import { ManualClock, seededRandom } from '@sallyport/core/testing';

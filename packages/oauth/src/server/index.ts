@@ -18,33 +18,5 @@ export type { DeviceOwner, TrustedDevices } from './trusted-devices.ts';
 export { permissionsOf } from './roles.ts';
 export { scopeList, scopeToWire } from './scopes.ts';
 export { secretPrefixes } from './secrets.ts';
-
-// For storage adapters: the ports, their records, and the judgements that an act calls inside its transaction.
-export type { Hashed, NewAccount, OAuthActs, OAuthReads, OAuthStore } from './ports.ts';
-export type {
-  Account,
-  Client,
-  Code,
-  DeviceGrant,
-  DeviceGrantState,
-  Family,
-  GrantType,
-  Membership,
-  Organization,
-  OrganizationType,
-  Role,
-  Session,
-  SigningKey,
-  TrustedDevice,
-} from './records.ts';
-export type { Refused } from './refusal.ts';
-export { judgeRefresh, type PresentedRefresh, type RefreshTerms, type RefreshVerdict } from './family.ts';
-export { judgeCode, type CodeTerms, type CodeVerdict, type PresentedCode, type StoredCode } from './code.ts';
-export {
-  judgeDecision,
-  judgePoll,
-  type DecisionVerdict,
-  type DeviceTerms,
-  type PollVerdict,
-  type PresentedDeviceCode,
-} from './device-grant.ts';
+export type { OAuthStore } from './ports.ts';
+export type { Client, Membership, Organization, Role } from './records.ts';

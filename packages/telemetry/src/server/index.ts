@@ -7,15 +7,4 @@ export {
   type TelemetryEngineOptions,
   type TelemetryEngineStats,
 } from './engine.ts';
-export type { StoredAttribute, StoredValue } from './any-value.ts';
-export { judgeReplay } from './idempotency.ts';
-export type { TelemetryRecord } from './log-record.ts';
-export type {
-  AppendRecords,
-  Organizations,
-  RecordQuery,
-  StoredRecord,
-  TelemetryActs,
-  TelemetryReads,
-  TelemetryStore,
-} from './ports.ts';
+export type { Organizations, RecordQuery, StoredRecord, TelemetryStore } from './ports.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { BridgeActs } from '@sallyport/bridge/server';
+import type { BridgeActs } from '@sallyport/bridge/storage';
 import { createIds, systemClock, systemRandom } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import { environmentActs } from './bridge-environment-acts.ts';

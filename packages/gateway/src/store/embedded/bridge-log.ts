@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Appended, EventDraft, Origin, Touched, Verdict, Work } from '@sallyport/bridge/server';
+import type { Appended, EventDraft, Origin, Touched, Verdict, Work } from '@sallyport/bridge/storage';
 import { ServiceError, type Ids } from '@sallyport/core';
 import { select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
 

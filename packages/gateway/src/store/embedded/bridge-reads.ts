@@ -1,4 +1,4 @@
-import type { BridgeReads, Json, Session, StoredEvent } from '@sallyport/bridge/server';
+import type { BridgeReads, Json, Session, StoredEvent } from '@sallyport/bridge/storage';
 import type { WorkState } from '@sallyport/core/contract';
 import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
 import type { Reader } from './reader.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Environment, Json, Work } from '@sallyport/bridge/server';
+import type { Environment, Json, Work } from '@sallyport/bridge/storage';
 import type { WorkState } from '@sallyport/core/contract';
 import type { Query } from './reader.ts';
 

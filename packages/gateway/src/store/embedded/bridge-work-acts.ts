@@ -7,7 +7,7 @@ import {
   judgeStop,
   type BridgeActs,
   type Work,
-} from '@sallyport/bridge/server';
+} from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { SessionLog } from './bridge-log.ts';

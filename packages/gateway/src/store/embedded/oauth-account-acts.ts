@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Hashed, Session } from '@sallyport/oauth/server';
+import type { Hashed, Session } from '@sallyport/oauth/storage';
 import type { OAuthActsOf } from './oauth-acts.ts';
 
 /** Passwords, sessions and trusted devices of accounts. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, Client, OAuthActs, Organization, Role, SigningKey } from '@sallyport/oauth/server';
+import type { Account, Client, OAuthActs, Organization, Role, SigningKey } from '@sallyport/oauth/storage';
 import type { Sync } from './acts.ts';
 import { accountActs } from './oauth-account-acts.ts';
 import { deviceActs, loginActs } from './oauth-login-acts.ts';

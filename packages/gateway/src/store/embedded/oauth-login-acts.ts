@@ -7,7 +7,7 @@ import {
   type Code,
   type DeviceGrant,
   type Family,
-} from '@sallyport/oauth/server';
+} from '@sallyport/oauth/storage';
 import type { OAuthActsOf } from './oauth-acts.ts';
 import { codeColumns, deviceGrantColumns, familyColumns, toFamily, type FamilyRow } from './oauth-rows.ts';
 

@@ -6,7 +6,7 @@ import type {
   Session,
   SigningKey,
   TrustedDevice,
-} from '@sallyport/oauth/server';
+} from '@sallyport/oauth/storage';
 import {
   accountColumns,
   clientColumns,

@@ -1,4 +1,4 @@
-import type { Client, Family, GrantType, Organization, Role } from '@sallyport/oauth/server';
+import type { Client, Family, GrantType, Organization, Role } from '@sallyport/oauth/storage';
 
 // Columns are read under the records' names: a row is its record, but for lists (JSON) and flags (0 or 1).
 

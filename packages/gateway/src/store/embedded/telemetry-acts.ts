@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { judgeReplay, type AppendRecords, type TelemetryActs } from '@sallyport/telemetry/server';
+import { judgeReplay, type AppendRecords, type TelemetryActs } from '@sallyport/telemetry/storage';
 import type { Sync } from './acts.ts';
 
 /** Keys that are forgotten with each batch: more than one, so that old ones never pile up, and few, so that none waits. */

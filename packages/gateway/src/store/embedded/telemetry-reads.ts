@@ -1,4 +1,4 @@
-import type { StoredAttribute, StoredRecord, StoredValue, TelemetryReads } from '@sallyport/telemetry/server';
+import type { StoredAttribute, StoredRecord, StoredValue, TelemetryReads } from '@sallyport/telemetry/storage';
 import type { Reader } from './reader.ts';
 
 interface RecordRow {

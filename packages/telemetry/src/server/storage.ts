@@ -1,0 +1,13 @@
+// The door for storage adapters: the ports, their records, and the judgements that an act calls inside its transaction.
+// It is apart from the engine's, so that a writer thread loads no more than that.
+export type {
+  AppendRecords,
+  RecordQuery,
+  StoredRecord,
+  TelemetryActs,
+  TelemetryReads,
+  TelemetryStore,
+} from './ports.ts';
+export { judgeReplay } from './idempotency.ts';
+export type { StoredAttribute, StoredValue } from './any-value.ts';
+export type { TelemetryRecord } from './log-record.ts';

@@ -1,0 +1,25 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorStatus } from '@sallyport/core';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const pages = globSync(['README.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: root });
+
+test('docs/errors.md has the table of codes', () => {
+  const page = readFileSync(join(root, 'docs/errors.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` *\| (\d{3}) *\| \S/gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ]);
+  expect(Object.fromEntries(rows)).toEqual(errorStatus);
+});
+
+describe('links inside the repository lead somewhere', () => {
+  test.each(pages)('%s', (page) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = '']) => target);
+    const broken = targets.filter((target) => !existsSync(join(root, dirname(page), target)));
+    expect(broken).toEqual([]);
+  });
+});
