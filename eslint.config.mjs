@@ -21,7 +21,7 @@ const testDoor = {
   message: 'A testing door is for tests; inject the real thing here.',
 };
 const withoutExtension = {
-  regex: '^\\.{1,2}/(?!dist/|.*\\.(?:ts|mjs|json)$)',
+  regex: '^\\.{1,2}/(?!bundle/|.*\\.(?:ts|mjs|json)$)',
   message: 'A relative import names the file, with its .ts extension.',
 };
 
@@ -89,6 +89,11 @@ export default tseslint.config(
       // A test asserts by failing: an index out of range throws, and that is the message wanted.
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
+  },
+  {
+    // Tools that are configured by a default export.
+    files: ['packages/*/*.config.mjs'],
+    rules: { 'no-restricted-syntax': ['error', namedExports[1]] },
   },
   {
     // A benchmark measures what no door offers.

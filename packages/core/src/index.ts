@@ -15,6 +15,7 @@ export { randomSecret, systemRandom, type Random } from './random.ts';
 export { createIds, isId, type IdPrefix, type Ids } from './ids.ts';
 export { inDialect, neutralDialect, type Dialect } from './dialect.ts';
 export {
+  isLoginRequired,
   silentLog,
   silentReporter,
   type AttributeValue,

@@ -3,12 +3,23 @@ export interface TokenSource {
   /**
    * `forceRefresh`: the service refused `refused` (by default the last one given) with 401, so a cached one will not do.
    * A source that meanwhile holds another one than `refused` gives that one.
+   *
+   * Rejects with an error of code `login_required` where only a person can help (`isLoginRequired` tells).
    */
   token(options?: {
     readonly forceRefresh?: boolean;
     readonly refused?: string;
     readonly signal?: AbortSignal;
   }): Promise<string>;
+}
+
+/** Whether a `TokenSource` gave up for good: a person must log in again, or set another token. */
+export function isLoginRequired(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'login_required' || error.code === 'token_refused')
+  );
 }
 
 export type AttributeValue = string | number | boolean;

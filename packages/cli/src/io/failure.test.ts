@@ -23,6 +23,7 @@ test.each([
     'unexpected_answer',
   ],
   ['Ctrl-C', new TransportError('aborted', 'aborted'), 130, 'interrupted'],
+  ['Ctrl-C in a pause', AbortSignal.abort().reason, 130, 'interrupted'],
   ['wrong usage', new CommandError('usage', 'No.', exitCodes.usage), 2, 'usage'],
   [
     'no login',

@@ -49,6 +49,7 @@ export function toFailure(error: unknown): Failure {
     const login = code === 'login_required' && { nextStep: 'Run `sallyport login`.' };
     return { code, message, exitCode: exitCodeOf(code), ...login };
   }
+  if (error instanceof DOMException && error.name === 'AbortError') return interrupted;
   const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'internal_error',
@@ -57,6 +58,12 @@ export function toFailure(error: unknown): Failure {
     nextStep: 'Run it again with SALLYPORT_DEBUG=1 to see where.',
   };
 }
+
+const interrupted: Failure = {
+  code: 'interrupted',
+  message: 'Interrupted.',
+  exitCode: exitCodes.interrupted,
+};
 
 const exitCodesByCode: Readonly<Record<string, ExitCode>> = {
   login_required: exitCodes.notLoggedIn,
@@ -69,6 +76,7 @@ const exitCodesByCode: Readonly<Record<string, ExitCode>> = {
   organization_required: exitCodes.usage,
   invalid_address: exitCodes.usage,
   insecure_address: exitCodes.usage,
+  invalid_directory: exitCodes.usage,
   conflict: exitCodes.conflict,
   timed_out: exitCodes.unreachable,
   aborted: exitCodes.interrupted,
@@ -80,7 +88,7 @@ function exitCodeOf(code: string): ExitCode {
 
 function fromTransport(error: TransportError): Failure {
   if (error.code === 'aborted') {
-    return { code: 'interrupted', message: 'Interrupted.', exitCode: exitCodes.interrupted };
+    return interrupted;
   }
   if (error.code === 'unexpected_answer') {
     return {

@@ -21,8 +21,6 @@ export interface Terminal {
   err(text: string): void;
   /** Styles text for stdout or stderr; `NO_COLOR`, `FORCE_COLOR` and pipes are obeyed. */
   style(style: Style, text: string, stream?: 'out' | 'err'): string;
-  /** Whether a person sees stdout. */
-  readonly isTerminal: boolean;
 }
 
 export interface Streams {
@@ -46,7 +44,6 @@ export function createTerminal(
   });
   return {
     json,
-    isTerminal: stdout.isTTY,
     out: (text) => void stdout.write(text),
     result: (output) => void stdout.write(`${json ? JSON.stringify(output.json) : output.human}\n`),
     note: (text) => void stderr.write(`${text}\n`),

@@ -2,7 +2,9 @@ import { systemClock, type Clock } from '../clock.ts';
 import { defaultLimits, type Endpoint } from '../contract/endpoint.ts';
 import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
 import { ServiceError, TransportError } from '../errors.ts';
-import type { TokenSource } from '../ports.ts';
+import { createIds, type Ids } from '../ids.ts';
+import { isLoginRequired, type TokenSource } from '../ports.ts';
+import { systemRandom } from '../random.ts';
 import { sendWithRetries } from '../transport/retry.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { toServiceError } from './answer.ts';
@@ -17,7 +19,11 @@ export interface ClientOptions {
   /** Sent with every call, such as `user-agent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Makes the `request-id` of each call, by which the service's log has it too. */
+  readonly ids?: Ids;
 }
+
+const systemIds = createIds(systemClock, systemRandom);
 
 /** How one call may depart from its row. */
 export interface CallOptions {
@@ -55,7 +61,12 @@ export async function send(
     bearer =
       call.bearer ??
       (needsBearer
-        ? await tokens?.token({ forceRefresh, ...refused, ...(call.signal && { signal: call.signal }) })
+        ? await tokens
+            ?.token({ forceRefresh, ...refused, ...(call.signal && { signal: call.signal }) })
+            .catch((error: unknown) => {
+              if (endpoint.auth === 'optional' && isLoginRequired(error)) return undefined;
+              throw error;
+            })
         : undefined);
     const request = toRequest(options, endpoint, input, call, bearer);
     const answer = await sendWithRetries(transport, request, pauses, clock);
@@ -95,13 +106,17 @@ export async function callEndpoint(
 
 /** The request that a row and its input make: judged apart from sending, so that it can be shown or tested. */
 export function toRequest(
-  { baseUrl, dialect = neutralDialect, headers: common }: ClientOptions,
+  { baseUrl, dialect = neutralDialect, headers: common, ids = systemIds }: ClientOptions,
   endpoint: Endpoint,
   input: CallInput,
   call: CallOptions,
   bearer: string | undefined,
 ): TransportRequest {
-  const headers: Record<string, string> = { accept: acceptOf(endpoint), ...common };
+  const headers: Record<string, string> = {
+    accept: acceptOf(endpoint),
+    'request-id': ids.next('req'),
+    ...common,
+  };
   if (bearer !== undefined) headers['authorization'] = `Bearer ${bearer}`;
   if (endpoint.beta !== undefined) headers[inDialect('vendor-beta', dialect)] = endpoint.beta;
   for (const [name, value] of Object.entries(input.headers ?? {})) {

@@ -66,6 +66,7 @@ describe('a call', () => {
       'acme-client-feature': 'ccr',
       'content-type': 'application/json',
       'user-agent': 'test/1',
+      'request-id': expect.stringMatching(/^req_\w{26}$/) as string,
     });
     expect(Object.keys(seen[0]?.headers ?? {}).filter((name) => name.startsWith('vendor'))).toEqual([]);
   });
@@ -84,6 +85,16 @@ describe('a call', () => {
     answer = json(200, { access_token: 'a', expires_in: 1 });
     await client().oauth.token({ body: { grant_type: 'refresh_token' } });
     expect(seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test('that may have a bearer goes without one where there is no login', async () => {
+    answer = json(200, { account: { uuid: 'u', memberships: [] } });
+    const none = {
+      token: () => Promise.reject(Object.assign(new Error('no login'), { code: 'login_required' })),
+    };
+    await client({ tokens: none }).account.bootstrap();
+    expect(seen[0]?.headers.authorization).toBeUndefined();
+    await expect(client({ tokens: none }).oauth.profile()).rejects.toThrow('no login');
   });
 
   test('gives text as text, an empty answer as undefined', async () => {

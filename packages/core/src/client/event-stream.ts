@@ -1,3 +1,4 @@
+import { TransportError } from '../errors.ts';
 import { contract, type SessionEvent } from '../contract/index.ts';
 import { readServerSentEvents } from '../transport/sse.ts';
 import { send, type CallOptions, type ClientOptions } from './call.ts';
@@ -23,8 +24,18 @@ export async function* streamSession(
     call,
   );
   for await (const { event, data, id } of readServerSentEvents(answer.stream())) {
-    const value: unknown = JSON.parse(data);
+    const value = parse(data);
     if (id === undefined || event !== 'message') yield { kind: 'notice', type: event, data: value };
     else yield { kind: 'event', event: value as SessionEvent };
+  }
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data) as unknown;
+  } catch (cause) {
+    throw new TransportError('unexpected_answer', 'the event stream has an event that is not JSON', {
+      cause,
+    });
   }
 }

@@ -53,6 +53,7 @@ export {
   NewEvent,
   SessionEvent,
   SessionStatus,
+  finalStatuses,
   type CreateSessionRequest,
   type Session,
 } from '../schemas/sessions.ts';

@@ -57,13 +57,6 @@ export const WorkResponse = z.looseObject({ id: z.string(), state: WorkState });
 
 export const StopRequest = z.looseObject({ force: z.boolean().default(false) });
 
-export const ReconnectRequest = z.looseObject({ session_id: z.string().min(1) });
-export const ReconnectResponse = z.looseObject({
-  environment_id: z.string(),
-  session_id: z.string(),
-  state: WorkState,
-});
-
 export const OrganizationParams = z.object({ org_uuid: z.string() });
 
 export const OrganizationEnvironmentsQuery = z.object({

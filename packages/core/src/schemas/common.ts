@@ -15,5 +15,3 @@ export function integerParam(min: number, max: number) {
 }
 
 export const Deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) });
-
-export const RunnerVersionHeader = z.object({ 'x-environment-runner-version': z.string().min(1) });

@@ -51,6 +51,9 @@ export const SessionStatus = z.enum([
 ]);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
+/** The statuses that a session keeps. */
+export const finalStatuses: readonly SessionStatus[] = ['done', 'failed', 'stopped'];
+
 export const Session = z.looseObject({
   id: z.string(),
   title: z.string(),

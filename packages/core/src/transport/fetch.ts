@@ -6,27 +6,35 @@ import type { Transport } from './transport.ts';
 export function fetchTransport(fetch: typeof globalThis.fetch = globalThis.fetch): Transport {
   return {
     async send(request) {
-      // fetch has no time-out for the head alone: this one is cleared when the head is there.
-      const late = new AbortController();
-      const timer = setTimeout(
-        () => late.abort(new DOMException('no answer in time', 'TimeoutError')),
-        request.timeoutMs,
-      );
+      const { url, timeoutMs, idleMs = timeoutMs } = request;
+      const late = createDeadline();
       const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal;
+      const failure = (error: unknown) =>
+        transportFailure(late.signal.aborted ? late.signal.reason : error, url, request.signal);
       try {
-        const answer = await fetch(request.url, {
+        // fetch has no time-outs of its own, neither for the head nor for a body that stands still.
+        late.within(timeoutMs);
+        const answer = await fetch(url, {
           method: request.method,
           headers: { ...request.headers },
           ...(request.body !== undefined && { body: request.body as NonNullable<RequestInit['body']> }),
           redirect: 'manual',
           signal,
         });
+        late.cancel();
         const stream = async function* (): AsyncIterable<Uint8Array> {
           if (!answer.body) return;
           try {
-            for await (const chunk of answer.body) yield chunk as Uint8Array;
+            late.within(idleMs);
+            for await (const chunk of answer.body) {
+              late.cancel(); // a reader that takes its time is not a body that stands still
+              yield chunk as Uint8Array;
+              late.within(idleMs);
+            }
           } catch (error) {
-            throw transportFailure(error, request.url, request.signal);
+            throw failure(error);
+          } finally {
+            late.cancel();
           }
         };
         return {
@@ -36,11 +44,24 @@ export function fetchTransport(fetch: typeof globalThis.fetch = globalThis.fetch
           text: (maxBytes) => readText(stream(), maxBytes),
         };
       } catch (error) {
-        throw transportFailure(late.signal.aborted ? late.signal.reason : error, request.url, request.signal);
-      } finally {
-        clearTimeout(timer);
+        late.cancel();
+        throw failure(error);
       }
     },
     close: () => Promise.resolve(),
+  };
+}
+
+/** An abort signal with a time-out that can be set again and again; 0 sets none. */
+function createDeadline() {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    signal: controller.signal,
+    within(ms: number) {
+      if (ms === 0) return;
+      timer = setTimeout(() => controller.abort(new DOMException('no answer in time', 'TimeoutError')), ms);
+    },
+    cancel: () => clearTimeout(timer),
   };
 }

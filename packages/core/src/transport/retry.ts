@@ -1,5 +1,6 @@
 import { sleep, systemClock, type Clock } from '../clock.ts';
 import { TransportError } from '../errors.ts';
+import { transportFailure } from './failure.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** A service that asks for more patience than this gets it from the caller, who may hold a lock or a person's attention. */
@@ -26,7 +27,9 @@ export async function sendWithRetries(
     } catch (error) {
       if (!(error instanceof TransportError) || error.code === 'aborted') throw error;
     }
-    await sleep(clock, waitMs, request.signal);
+    await sleep(clock, waitMs, request.signal).catch((cause: unknown) => {
+      throw transportFailure(cause, request.url, request.signal);
+    });
   }
   return transport.send(request);
 }

@@ -1,9 +1,14 @@
+import { TransportError } from '../errors.ts';
+
 /** One server-sent event; `data` lines are joined by line feeds. */
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
   readonly id?: string;
 }
+
+/** Far above the longest event that the service sends. */
+const maxLineLength = 16 * 1024 * 1024;
 
 /** Parses `text/event-stream` (WHATWG HTML 9.2.6): any chunking, CR, LF or CRLF, a BOM, comments, ids that persist. */
 export async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<ServerSentEvent> {
@@ -15,6 +20,8 @@ export async function* readServerSentEvents(body: AsyncIterable<Uint8Array>): As
   for await (const chunk of body) {
     rest += decoder.decode(chunk, { stream: true });
     // A CR at the very end may be the first half of CRLF: it stays until the next chunk.
+    if (rest.length > maxLineLength)
+      throw new TransportError('unexpected_answer', 'the event stream has a line without end');
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     for (const line of lines) {

@@ -114,6 +114,12 @@ describe.each([
     await expect(text).rejects.toMatchObject({ code: 'aborted' });
   });
 
+  test('a body that stands still is `timeout`', async () => {
+    const url = await serve((_request, response) => response.writeHead(200).write('half'));
+    const answer = await (open.transport = make()).send(get(url, { idleMs: 50 }));
+    await expect(answer.text()).rejects.toMatchObject({ code: 'timeout' });
+  });
+
   test('a redirect is an answer, not followed', async () => {
     const url = await serve((_request, response) =>
       response.writeHead(302, { location: '/elsewhere' }).end(),
@@ -153,6 +159,22 @@ describe('sendWithRetries', () => {
     expect(clock.timers).toBe(1);
     await clock.advance(1);
     expect((await answer).status).toBe(200);
+  });
+
+  test('an abort in a pause is `aborted`, as anywhere else', async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const url = await scripted(503, 200);
+    const answer = sendWithRetries(
+      (open.transport = undiciTransport()),
+      get(url, { signal: stop.signal }),
+      [500],
+      clock,
+    );
+    await until(() => clock.timers === 1);
+    stop.abort();
+    await expect(answer).rejects.toMatchObject({ name: 'TransportError', code: 'aborted' });
+    expect(clock.timers).toBe(0);
   });
 
   test('a wait that is too long is left to the caller', async () => {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { BridgeRuntime, type RuntimeEvent } from '@sallyport/bridge';
@@ -6,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { version } from '../../version.ts';
 import { describeRuntimeEvent } from './describe.ts';
+import { runtimeEventJson } from './event-json.ts';
 import { deviceTokens } from './device-tokens.ts';
 
 export interface BridgeRunOptions {
@@ -29,6 +31,15 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
     );
   }
   const { terminal, interrupt } = context;
+  const directory = resolve(options.dir);
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new CommandError(
+      'invalid_directory',
+      `There is no directory ${directory}.`,
+      exitCodes.usage,
+      'Name one with --dir.',
+    );
+  }
   const connection = await connect(context);
   const name = options.name ?? hostname();
   const runtime = new BridgeRuntime({
@@ -36,7 +47,7 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
     tokens: connection.tokens,
     deviceToken: deviceTokens(connection, name),
     runnerVersion: version,
-    directory: resolve(options.dir),
+    directory,
     name,
     run: options.exec,
     maxSessions: options.maxSessions,
@@ -63,7 +74,7 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
 function watcher({ terminal }: Context): (event: RuntimeEvent) => void {
   const cut = new Set<string>();
   return (event) => {
-    if (terminal.json) return terminal.result({ json: event, human: '' });
+    if (terminal.json) return terminal.result({ json: runtimeEventJson(event), human: '' });
     if (event.type === 'session.disconnected') cut.add(event.sessionId);
     if (event.type === 'session.connected' && !cut.delete(event.sessionId)) return;
     const line = describeRuntimeEvent(event);

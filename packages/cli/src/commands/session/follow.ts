@@ -1,10 +1,8 @@
 import { fullJitter, ServiceError, sleep, TransportError } from '@sallyport/core';
 import { streamSession } from '@sallyport/core/client';
-import { SessionStatus, type SessionEvent } from '@sallyport/core/contract';
+import { finalStatuses, SessionStatus, type SessionEvent } from '@sallyport/core/contract';
 import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-
-const final: readonly SessionStatus[] = ['done', 'failed', 'stopped'];
 
 /** How a followed session ended. */
 export interface SessionEnd {
@@ -64,7 +62,7 @@ function oldestSeq(data: unknown): number {
 function endOf(event: SessionEvent): SessionEnd | undefined {
   if (event.type !== 'session.updated') return undefined;
   const status = SessionStatus.safeParse(event.data['status']);
-  if (!status.success || !final.includes(status.data)) return undefined;
+  if (!status.success || !finalStatuses.includes(status.data)) return undefined;
   const reason = event.data['reason'];
   return { status: status.data, ...(typeof reason === 'string' && { reason }) };
 }
