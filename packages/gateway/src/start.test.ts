@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstPartyClient } from '@sallyport/oauth/server';
+import { firstPartyClient } from '@sallyport/core/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { withAuthorizationServer } from './admin/authorization.ts';

@@ -45,3 +45,13 @@ const reservedTypes: ReadonlySet<string> = new Set([...serviceEventTypes, ...str
 export function isReservedEventType(type: string): boolean {
   return reservedTypes.has(type);
 }
+
+/** Whether no client may: a worker's own reports, or `control.stop`, which the stop endpoint sends and keeps track of. */
+export function isReservedForClients(type: string): boolean {
+  return isReservedEventType(type) || type === 'control.stop' || type.startsWith('worker.');
+}
+
+/** Whether no process that a worker runs may: what its runtime and the service say to each other. */
+export function isReservedForProcesses(type: string): boolean {
+  return isReservedEventType(type) || /^(worker|control)\./.test(type);
+}

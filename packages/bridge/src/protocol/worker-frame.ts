@@ -1,3 +1,4 @@
+import { nestsTooDeep } from '@sallyport/core';
 import { isReservedEventType } from './events.ts';
 import type { WorkerEvent, WorkerFrame } from './frames.ts';
 
@@ -10,6 +11,7 @@ export type ReadFrame =
 
 /** Reads one frame. An event without `data` has its other members as data. */
 export function readWorkerFrame(text: string): ReadFrame {
+  if (nestsTooDeep(text)) return { kind: 'bad', reason: 'The frame nests too deeply.' };
   let frame: unknown;
   try {
     frame = JSON.parse(text);
@@ -37,7 +39,8 @@ export function readWorkerFrame(text: string): ReadFrame {
 
 function readEvent(frame: Record<string, unknown>, type: string): ReadFrame {
   const { id, type: _, data, ...rest } = frame;
-  if (!isName(id)) return { kind: 'bad', reason: "An event's id is a string of 1 to 128 characters." };
+  if (!isName(id))
+    return { kind: 'bad', reason: "An event's id is well-formed text of 1 to 128 characters." };
   if (isReservedEventType(type)) return { kind: 'bad', reason: `Events of type ${type} are the service's.` };
   if (data !== undefined && !isObject(data))
     return { kind: 'bad', reason: "An event's data is a JSON object." };
@@ -49,5 +52,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length >= 1 && value.length <= 128;
+  // A lone surrogate would be stored as U+FFFD, and two ids that differ become the same.
+  return typeof value === 'string' && value.length >= 1 && value.length <= 128 && value.isWellFormed();
 }

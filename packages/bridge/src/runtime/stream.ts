@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { neutralDialect, inDialect, TransportError, type Clock, type Timer } from '@sallyport/core';
 import { endpointUrl, toServiceError, type ClientOptions } from '@sallyport/core/client';
-import { contract } from '@sallyport/core/contract';
+import { contract, workerVersion } from '@sallyport/core/contract';
 import { WebSocket, type RawData } from 'ws';
 import { maxFrameBytes, type ServiceFrame } from '../protocol/frames.ts';
 import type { Credentials } from './handshake.ts';
@@ -143,7 +143,7 @@ function streamHeaders(
     ...headers,
     authorization: `Bearer ${ingressToken}`,
     'content-type': 'application/json',
-    [inDialect('vendor-version', dialect)]: '2023-06-01',
+    [inDialect('vendor-version', dialect)]: workerVersion,
   };
 }
 

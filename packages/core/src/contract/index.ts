@@ -33,7 +33,8 @@ export {
   type ResponseOf,
 } from './endpoint.ts';
 export { Bootstrap } from './account.ts';
-export { firstPartyClientId } from './oauth.ts';
+export { deviceGrantType, firstPartyClient, scopes } from './oauth.ts';
+export { workerVersion } from './worker.ts';
 export { batchLimits } from './telemetry.ts';
 export {
   type AuthorizationServerMetadata,

@@ -14,8 +14,17 @@ import {
 } from '../schemas/oauth.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** The public client that every gateway knows and `sallyport login` uses. */
-export const firstPartyClientId = '5a117f0a-0c11-4e47-8a00-000000000001';
+/** The public client that every gateway knows and `sallyport login` uses; its redirect URIs hold for any port (RFC 8252 7.3). */
+export const firstPartyClient = {
+  id: '5a117f0a-0c11-4e47-8a00-000000000001',
+  redirectUris: ['http://127.0.0.1/callback', 'http://localhost/callback', 'http://[::1]/callback'],
+} as const;
+
+/** The scopes of the service, in neutral words. */
+export const scopes = ['openid', 'profile', 'email', 'vendor_api'] as const;
+
+/** RFC 8628 3.4. */
+export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 export const oauth = {
   token: {

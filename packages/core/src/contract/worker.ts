@@ -3,6 +3,9 @@ import { JsonObject } from '../schemas/common.ts';
 import { SessionEvent, SessionParams, StreamQuery } from '../schemas/sessions.ts';
 import type { Endpoint } from './endpoint.ts';
 
+/** The version of the worker's stream, in `vendor-version`. */
+export const workerVersion = '2023-06-01';
+
 export const worker = {
   /** Step 1 of the handshake. */
   bridge: {
@@ -55,7 +58,7 @@ export const worker = {
     method: 'GET',
     path: '/v1/code/sessions/{id}/worker/events/stream',
     auth: 'ingress',
-    headers: z.object({ 'vendor-version': z.literal('2023-06-01') }),
+    headers: z.object({ 'vendor-version': z.literal(workerVersion) }),
     params: SessionParams,
     query: StreamQuery,
     responses: { 101: SessionEvent },

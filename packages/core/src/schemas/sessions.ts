@@ -1,12 +1,22 @@
 import { z } from 'zod';
 import { integerParam, JsonObject, Timestamp } from './common.ts';
 
+/** Of one request that creates a session or appends to one. */
+const maxEventsPerRequest = 500;
+
 export const SessionParams = z.object({ id: z.string() });
+
+/** A lone surrogate would be stored as U+FFFD, and two ids that differ become the same. */
+const Name = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((name) => name.isWellFormed(), 'must be well-formed Unicode');
 
 /** An event as a client sends it: an open object; `id` is the dedupe key, `data` the payload. */
 export const NewEvent = z.looseObject({
-  id: z.exactOptional(z.string().min(1).max(128)),
-  type: z.string().min(1).max(128),
+  id: z.exactOptional(Name),
+  type: Name,
   data: z.exactOptional(JsonObject),
 });
 export type NewEvent = z.infer<typeof NewEvent>;
@@ -34,7 +44,7 @@ export const CreateSessionHeaders = z.object({
 export const CreateSessionRequest = z.looseObject({
   environment_id: z.string().min(1),
   title: z.string().max(1024).default(''),
-  events: z.array(NewEvent).default([]),
+  events: z.array(NewEvent).max(maxEventsPerRequest).default([]),
   session_context: z.looseObject({ sources: z.array(Source).default([]) }).default({ sources: [] }),
   tags: z.array(z.string().max(128)).max(64).default([]),
 });
@@ -71,7 +81,9 @@ export const SessionsQuery = z.object({
   offset: z.exactOptional(z.string()),
 });
 
-export const AppendEventsRequest = z.looseObject({ events: z.array(NewEvent).min(1).max(500) });
+export const AppendEventsRequest = z.looseObject({
+  events: z.array(NewEvent).min(1).max(maxEventsPerRequest),
+});
 export const AppendEventsResponse = z.looseObject({
   events: z.array(z.looseObject({ id: z.string(), seq: z.number().int() })),
 });

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { ServiceError } from '@sallyport/core';
 import { createAuthorizationServer } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
 import { clientId, issuer, openServer, refusal, type TestServer } from './open-server.ts';
@@ -161,6 +162,31 @@ describe('a rotation of the keys', () => {
       await refusal(server.accessTokens.verify(forged + String(count)));
     expect(reads).toBe(1);
     expect((await server.signer.jwks()).keys).toHaveLength(2);
+  });
+});
+
+describe('the signer', () => {
+  test('does not call a token invalid while the store does not answer', async () => {
+    const opened = await openServer();
+    const { access_token: token } = await login(opened);
+    const { signingKeys } = opened.store.reads;
+    opened.store.reads.signingKeys = () => Promise.reject(new ServiceError('store_unavailable', 'disk'));
+    await opened.clock.advance(30_000);
+    expect(await refusal(opened.server.accessTokens.verify(token))).toBe('store_unavailable');
+    opened.store.reads.signingKeys = signingKeys;
+    expect(await refusal(opened.server.accessTokens.verify(token))).toBe(undefined);
+  });
+
+  test('publishes a retired key until the last token of every kind has expired, and signs none that lives longer', async () => {
+    const { server, clock } = await openServer({ accessTokenSeconds: 60 }, { otherTokenSeconds: 3600 });
+    const { signer } = server;
+    const kind = { type: 'worker+jwt', audience: 'ingress' };
+    await signer.rotate();
+    await clock.advance(15 * 60_000 - 1);
+    const last = await signer.sign({}, { ...kind, lifetimeSeconds: 3600 });
+    await clock.advance(3599_000);
+    await expect(signer.verify(last, kind)).resolves.toMatchObject({ iss: issuer });
+    await expect(signer.sign({}, { ...kind, lifetimeSeconds: 3601 })).rejects.toThrow('outlive its key');
   });
 });
 

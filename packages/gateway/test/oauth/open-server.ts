@@ -1,3 +1,4 @@
+import { firstPartyClient } from '@sallyport/core/contract';
 import { createHash } from 'node:crypto';
 import { createIds, ServiceError, type Log } from '@sallyport/core';
 import type { TokenResponse } from '@sallyport/core/contract';
@@ -5,7 +6,6 @@ import { ManualClock, seededRandom } from '@sallyport/core/testing';
 import {
   createAuthorizationServer,
   defaultOAuthConfig,
-  firstPartyClient,
   type AuthorizationServer,
   type AuthorizationServerOptions,
   type OAuthConfig,

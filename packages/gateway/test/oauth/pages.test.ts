@@ -1,4 +1,4 @@
-import { neutralDialect, systemClock } from '@sallyport/core';
+import { neutralDialect, systemClock, systemRandom } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
 import { createAuthenticator } from '../../src/authenticator.ts';
@@ -17,7 +17,7 @@ async function open() {
 }
 
 async function serveServer(server: AuthorizationServer) {
-  const pages = createPages(server, { dialect: neutralDialect });
+  const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
   return serve({
     authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
     handlers: {

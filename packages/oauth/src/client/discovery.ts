@@ -1,6 +1,6 @@
 import { inDialect, neutralDialect, ServiceError } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
-import { contract, firstPartyClientId, type Endpoint } from '@sallyport/core/contract';
+import { contract, firstPartyClient, scopes, type Endpoint } from '@sallyport/core/contract';
 import {
   customFetch,
   JSON_ATTRIBUTE_COMPARISON,
@@ -29,7 +29,7 @@ export interface DiscoveredServer {
 export async function discover(options: OAuthOptions, signal?: AbortSignal): Promise<DiscoveredServer> {
   const expected = parseAddress(options.issuer ?? options.baseUrl);
   requireSecure(parseAddress(options.baseUrl), options.allowInsecureHttp ?? false);
-  const client = { client_id: options.clientId ?? firstPartyClientId };
+  const client = { client_id: options.clientId ?? firstPartyClient.id };
   for (const row of [contract.oauth.discovery, contract.oauth.openidConfiguration]) {
     const answer = await ask(options, row, signal);
     if (answer) return { options, client, metadata: await metadataOf(answer, expected, options.baseUrl) };
@@ -78,5 +78,5 @@ function specifiedMetadata({ baseUrl, issuer = baseUrl, dialect }: OAuthOptions)
 
 /** What a login asks for where the caller names no scope: the scopes of the specification, in the dialect. */
 export function defaultScope({ dialect = neutralDialect }: OAuthOptions): string {
-  return ['openid', 'profile', 'email', inDialect('vendor_api', dialect)].join(' ');
+  return scopes.map((scope) => inDialect(scope, dialect)).join(' ');
 }

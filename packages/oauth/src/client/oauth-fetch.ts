@@ -16,7 +16,7 @@ export interface OAuthOptions {
   /** Where the service is, such as `http://127.0.0.1:8787`; a path is kept as a prefix. */
   readonly baseUrl: string;
   readonly transport: Transport;
-  /** Default: the first-party client, `firstPartyClientId`. */
+  /** Default: the first-party client, `firstPartyClient`. */
   readonly clientId?: string;
   /** How token, device and revocation calls are written. Default `json`, as the specification has it; standard servers take `form`. */
   readonly encoding?: 'json' | 'form';

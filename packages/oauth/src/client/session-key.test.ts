@@ -8,7 +8,7 @@ import {
   tokens,
   type ScriptedServer,
 } from '../../test/scripted-server.ts';
-import { firstPartyClientId } from '@sallyport/core/contract';
+import { firstPartyClient } from '@sallyport/core/contract';
 import { loginWithSessionKey } from './session-key.ts';
 
 const transport = undiciTransport();
@@ -42,7 +42,7 @@ test('asks which organization, authorizes there, exchanges the code', async () =
   const credentials = await login();
   expect(credentials).toEqual({
     baseUrl: server.baseUrl,
-    clientId: firstPartyClientId,
+    clientId: firstPartyClient.id,
     organizationId: 'org-1',
     accountId: 'account-1',
     accessToken: accessToken('at-1'),
@@ -57,7 +57,7 @@ test('asks which organization, authorizes there, exchanges the code', async () =
   expect(authorize?.headers.authorization).toBe('Bearer sk-1');
   expect(authorize?.body).toMatchObject({
     response_type: 'code',
-    client_id: firstPartyClientId,
+    client_id: firstPartyClient.id,
     organization_uuid: 'org-1',
     scope: 'openid profile email vendor_api',
     code_challenge_method: 'S256',
@@ -67,7 +67,7 @@ test('asks which organization, authorizes there, exchanges the code', async () =
     grant_type: 'authorization_code',
     code: 'c-1',
     redirect_uri: authorize?.body['redirect_uri'],
-    client_id: firstPartyClientId,
+    client_id: firstPartyClient.id,
   });
   const verifier = String(token?.body['code_verifier']);
   expect(createHash('sha256').update(verifier).digest('base64url')).toBe(authorize?.body['code_challenge']);

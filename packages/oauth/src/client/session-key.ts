@@ -1,4 +1,5 @@
 import { createClient, type Client } from '@sallyport/core/client';
+import { firstPartyClient } from '@sallyport/core/contract';
 import type { Credentials } from '../store/token-store.ts';
 import { beginAuthorization, finishAuthorization } from './authorization.ts';
 import { discover } from './discovery.ts';
@@ -15,8 +16,8 @@ export interface SessionKeyLogin extends OAuthOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Registered for the first-party client; nobody is redirected there. */
-const redirectUri = 'http://127.0.0.1/callback';
+/** Nobody is redirected there. */
+const [redirectUri] = firstPartyClient.redirectUris;
 
 /**
  * Logs in without a browser: the session key stands for the person (POST /v1/oauth/{org_uuid}/authorize).

@@ -96,7 +96,7 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
 
     async setPassword(accountId, password) {
       checkPassword(password);
-      await acts.setPassword({ accountId, passwordHash: await passwords.hash(password), now: clock.now() });
+      await acts.setPassword({ accountId, passwordHash: await passwords.hash(password) });
     },
 
     async signIn(email, password, address) {

@@ -14,7 +14,7 @@ import {
 import { createAccessTokens, type AccessTokens } from './access-token.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
 import { createAuthorization, type Authorization } from './authorize.ts';
-import { createClients, firstPartyClient, type Clients } from './clients.ts';
+import { createClients, firstParty, type Clients } from './clients.ts';
 import { defaultOAuthConfig, type OAuthConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { createDeviceFlow, type DeviceFlow } from './device-flow.ts';
@@ -33,6 +33,8 @@ export interface AuthorizationServerOptions {
   /** The service's address: `https://gate.example.com`. */
   readonly issuer: string;
   readonly config?: Partial<OAuthConfig>;
+  /** The longest life of the tokens of other kinds that the app signs with `signer`; default: it signs none. */
+  readonly otherTokenSeconds?: number;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly ids?: Ids;
@@ -90,10 +92,11 @@ export async function createAuthorizationServer(
   const { isNew } = await store.acts.install({
     organization: newOrganization({ ids, clock }, 'Default'),
     owner: { id: ids.uuid(), email: 'owner@localhost', passwordHash: null, createdAt: clock.now() },
-    client: { ...firstPartyClient, createdAt: clock.now() },
+    client: { ...firstParty, createdAt: clock.now() },
   });
   const refreshKey = await store.acts.keepSecret({ name: 'refresh', value: randomSecret(random) });
-  const signer = await createSigner({ store, clock, issuer, maxLifetimeSeconds: config.accessTokenSeconds });
+  const maxLifetimeSeconds = Math.max(config.accessTokenSeconds, options.otherTokenSeconds ?? 0);
+  const signer = await createSigner({ store, clock, issuer, maxLifetimeSeconds });
 
   const context: Context = { store, clock, random, ids, issuer, dialect, log, config, signer, refreshKey };
   const accessTokens = createAccessTokens(context);

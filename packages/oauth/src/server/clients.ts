@@ -1,23 +1,18 @@
 import { ServiceError } from '@sallyport/core';
-import { firstPartyClientId } from '@sallyport/core/contract';
+import { deviceGrantType, firstPartyClient, scopes } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 import type { Client, GrantType } from './records.ts';
-import { allScopes, isWithin } from './scopes.ts';
+import { isWithin } from './scopes.ts';
 
-export const allGrantTypes: readonly GrantType[] = [
-  'authorization_code',
-  'refresh_token',
-  'urn:ietf:params:oauth:grant-type:device_code',
-];
+export const allGrantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', deviceGrantType];
 
-/** The client of `sallyport login`: public, as all are. */
-export const firstPartyClient: Omit<Client, 'createdAt'> = {
-  id: firstPartyClientId,
+/** The client of `sallyport login` as a record: public, as all are. */
+export const firstParty: Omit<Client, 'createdAt'> = {
+  ...firstPartyClient,
   name: 'Sallyport CLI',
-  redirectUris: ['http://127.0.0.1/callback', 'http://localhost/callback', 'http://[::1]/callback'],
   grantTypes: allGrantTypes,
-  scope: allScopes.join(' '),
+  scope: scopes.join(' '),
 };
 
 /** Programs that may ask for tokens. */
@@ -34,7 +29,7 @@ export interface Clients {
 
 export function createClients({ store, ids, clock }: Context): Clients {
   return {
-    async add({ name, redirectUris, scope = allScopes.join(' ') }) {
+    async add({ name, redirectUris, scope = scopes.join(' ') }) {
       if (name.trim() === '' || name.length > 128)
         throw new ServiceError('invalid_request', 'The client needs a name of at most 128 characters.');
       const bad = redirectUris.findIndex((uri) => !isRedirectUri(uri));
@@ -44,8 +39,8 @@ export function createClients({ store, ids, clock }: Context): Clients {
           'A redirect URI must be https, http to a loopback host, or a private-use scheme with a dot; without fragment or user.',
           { issues: [{ path: `redirectUris/${bad}`, message: 'may not be registered' }] },
         );
-      if (!isWithin(scope, allScopes.join(' ')))
-        throw new ServiceError('invalid_scope', `The scopes are ${allScopes.join(', ')}.`);
+      if (!isWithin(scope, scopes.join(' ')))
+        throw new ServiceError('invalid_scope', `The scopes are ${scopes.join(', ')}.`);
       const client: Client = {
         id: ids.uuid(),
         name: name.trim(),

@@ -1,5 +1,5 @@
 import { ServiceError } from '@sallyport/core';
-import type { DeviceAuthorizationResponse } from '@sallyport/core/contract';
+import { deviceGrantType, type DeviceAuthorizationResponse } from '@sallyport/core/contract';
 import { noMember, requestedScope, type SignedIn } from './authorize.ts';
 import { missing, sentParameters, type Context } from './context.ts';
 import { newUserCode, readUserCode, showUserCode } from './device-grant.ts';
@@ -94,7 +94,7 @@ export function createDeviceFlow(context: Context): DeviceFlow {
       const client = await reads.client({ clientId });
       // The specification lists no 401 here, as it does at the token endpoint.
       if (!client) throw new ServiceError('invalid_client', 'The client is not known.', { status: 400 });
-      if (!client.grantTypes.includes('urn:ietf:params:oauth:grant-type:device_code'))
+      if (!client.grantTypes.includes(deviceGrantType))
         throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
       const deviceCode = newSecret(random, 'deviceCode');
       const now = clock.now();

@@ -4,7 +4,7 @@ export {
   type AuthorizationServerOptions,
 } from './authorization-server.ts';
 export { defaultOAuthConfig, type OAuthConfig } from './config.ts';
-export { firstPartyClient, type Clients } from './clients.ts';
+export type { Clients } from './clients.ts';
 export type { AccessTokens, Grant } from './access-token.ts';
 export type { Accounts, ShownAccount } from './accounts.ts';
 export type { Authorization, AuthorizationRequest, BrowserRequest, SignedIn } from './authorize.ts';

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { inDialect } from '@sallyport/core';
-import { contract, type AuthorizationServerMetadata } from '@sallyport/core/contract';
+import { contract, scopes, type AuthorizationServerMetadata } from '@sallyport/core/contract';
 import { allGrantTypes } from './clients.ts';
 import type { Context } from './context.ts';
-import { allScopes } from './scopes.ts';
 
 /** The discovery document (RFC 8414), made once. */
 export interface Metadata {
@@ -28,7 +27,7 @@ export function createMetadata({
     grant_types_supported: [...allGrantTypes],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ['none'],
-    scopes_supported: allScopes.map((scope) => inDialect(scope, dialect)),
+    scopes_supported: scopes.map((scope) => inDialect(scope, dialect)),
     claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat'],
     revocation_endpoint: issuer + oauth.revoke.path,
     revocation_endpoint_auth_methods_supported: ['none'],

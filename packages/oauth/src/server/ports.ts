@@ -60,14 +60,11 @@ export interface OAuthActs {
     readonly session: Hashed<Omit<Session, 'accountId'>>;
     readonly now: number;
   }): Promise<{ readonly accountId: string } | undefined>;
-  setPassword(argument: {
-    readonly accountId: string;
-    readonly passwordHash: string;
-    readonly now: number;
-  }): Promise<void>;
+  /** Ends the account's sessions. */
+  setPassword(argument: { readonly accountId: string; readonly passwordHash: string }): Promise<void>;
 
   addSession(argument: { readonly session: Hashed<Session> }): Promise<void>;
-  endSession(argument: { readonly sessionId: string; readonly now: number }): Promise<void>;
+  endSession(argument: { readonly sessionId: string }): Promise<void>;
 
   addCode(argument: { readonly code: Code }): Promise<void>;
   consumeCode(argument: {

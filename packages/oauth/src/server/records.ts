@@ -1,3 +1,5 @@
+import type { deviceGrantType } from '@sallyport/core/contract';
+
 // Terminology
 //
 // account         a person, who signs in with a password
@@ -48,8 +50,7 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-export type GrantType =
-  'authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code';
+export type GrantType = 'authorization_code' | 'refresh_token' | typeof deviceGrantType;
 
 export interface Client {
   readonly id: string;

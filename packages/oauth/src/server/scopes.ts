@@ -1,7 +1,5 @@
 import { inDialect, type Dialect } from '@sallyport/core';
-
-/** The scopes of the service, in neutral words. */
-export const allScopes = ['openid', 'profile', 'email', 'vendor_api'] as const;
+import { scopes } from '@sallyport/core/contract';
 
 /** A space-separated scope as a list without repeats (RFC 6749 3.3). */
 export function scopeList(scope: string): readonly string[] {
@@ -21,7 +19,7 @@ export function scopeToWire(scope: string, dialect: Dialect): string {
 
 /** Names that the service does not know stay as they are: no client is allowed them. */
 export function scopeFromWire(scope: string, dialect: Dialect): string {
-  const neutral = new Map(allScopes.map((name) => [inDialect(name, dialect), name]));
+  const neutral = new Map<string, string>(scopes.map((name) => [inDialect(name, dialect), name]));
   return scopeList(scope)
     .map((name) => neutral.get(name) ?? `unknown:${name}`)
     .join(' ');

@@ -33,7 +33,7 @@ export function createSessions(context: Context): Sessions {
       if (!session) throw invalidToken();
       return { accountId: session.accountId, sessionId: session.id };
     },
-    end: (sessionId) => store.acts.endSession({ sessionId, now: clock.now() }),
+    end: (sessionId) => store.acts.endSession({ sessionId }),
   };
 }
 

@@ -21,6 +21,7 @@ export interface TokenKind {
 
 /** Signs and verifies the service's JWTs: ES256, `kid`, `iss`, `iat`, `exp`. */
 export interface Signer {
+  /** `lifetimeSeconds` is at most the signer's `maxLifetimeSeconds`: the key is published for no longer. */
   sign(claims: JWTPayload, kind: TokenKind & { readonly lifetimeSeconds: number }): Promise<string>;
   /** Throws `invalid_token`. */
   verify(
@@ -40,7 +41,7 @@ export interface SignerOptions {
   readonly store: OAuthStore;
   readonly clock: Clock;
   readonly issuer: string;
-  /** The longest life of a token that is signed here. */
+  /** The longest life of a token that is signed here: for so long a retired key stays published. */
   readonly maxLifetimeSeconds: number;
 }
 
@@ -95,6 +96,8 @@ export async function createSigner(options: SignerOptions): Promise<Signer> {
 
   return {
     async sign(claims, { type, audience, lifetimeSeconds }) {
+      if (lifetimeSeconds > maxLifetimeSeconds)
+        throw new RangeError(`A token of ${lifetimeSeconds} s would outlive its key.`);
       const now = Math.floor(clock.now() / 1000);
       const all = await keys();
       const key = all.find(({ signsFrom }) => signsFrom <= clock.now()) ?? all.at(-1);
@@ -105,11 +108,13 @@ export async function createSigner(options: SignerOptions): Promise<Signer> {
     },
     async verify(token, { type, audience }) {
       const now = clock.now();
+      // Outside of the `try`: a store that does not answer says nothing about the token.
+      const ring = await keys();
       try {
         const { payload } = await jwtVerify(
           token,
-          async ({ kid }) => {
-            const key = (await keys()).find((one) => one.kid === kid);
+          ({ kid }) => {
+            const key = ring.find((one) => one.kid === kid);
             if (!key) throw new Error('unknown kid');
             return key.publicKey;
           },

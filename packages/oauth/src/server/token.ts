@@ -1,5 +1,5 @@
 import { ServiceError } from '@sallyport/core';
-import type { TokenResponse } from '@sallyport/core/contract';
+import { deviceGrantType, type TokenResponse } from '@sallyport/core/contract';
 import type { AccessTokens } from './access-token.ts';
 import { missing, sentParameters, termsOf, type Context } from './context.ts';
 import { createFailures } from './failures.ts';
@@ -63,7 +63,8 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       if (!named) throw new ServiceError('invalid_grant', 'The refresh token is not known.');
       const scope = sent['scope'] === undefined ? undefined : scopeFromWire(sent['scope'], dialect);
       const counter = `family ${named.id}`;
-      refuseIfBlocked(counter);
+      const blockedMs = failures.blockedMs(counter);
+      if (blockedMs !== undefined) throw tooManyRefused(blockedMs, 'refresh_token');
       const verdict = await acts.rotateRefresh({
         familyId: named.id,
         presented: { clientId: client.id, generation: named.generation, scope },
@@ -78,7 +79,7 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       throw new ServiceError(verdict.code, verdict.description);
     },
 
-    async 'urn:ietf:params:oauth:grant-type:device_code'(sent, client) {
+    async [deviceGrantType](sent, client) {
       if (sent['device_code'] === undefined) throw missing('device_code');
       const verdict = await acts.pollDeviceGrant({
         hash: hashSecret(sent['device_code']),
@@ -92,14 +93,6 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
     },
   };
 
-  function refuseIfBlocked(counter: string): void {
-    const blockedMs = failures.blockedMs(counter);
-    if (blockedMs === undefined) return;
-    throw new ServiceError('temporarily_unavailable', 'Too many refused requests: wait.', {
-      retryAfterMs: blockedMs,
-    });
-  }
-
   return async (body, address) => {
     const sent = sentParameters(body);
     const grantType = sent['grant_type'];
@@ -110,7 +103,6 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
     // Failures are counted, not requests: behind one address there may be many processes.
     const counter = `client ${sent['client_id'].slice(0, 64)} ${address}`;
     try {
-      refuseIfBlocked(counter);
       const client = await reads.client({ clientId: sent['client_id'] });
       if (!client) throw new ServiceError('invalid_client', 'The client is not known.');
       if (!client.grantTypes.includes(grantType))
@@ -125,13 +117,12 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      if (error.code === 'invalid_grant' || error.code === 'invalid_client') failures.count(counter);
-      // openid-client goes on polling after `slow_down` but gives the login up at any other 429.
-      if (error.code === 'temporarily_unavailable' && isPoll(grantType))
-        throw new ServiceError('slow_down', error.message, {
-          status: 429,
-          retryAfterMs: error.retryAfterMs ?? config.deviceIntervalSeconds * 1000,
-        });
+      if (error.code === 'invalid_grant' || error.code === 'invalid_client') {
+        // Only what fails is refused: a good token is no guess, and many share the address.
+        const blockedMs = failures.blockedMs(counter);
+        failures.count(counter);
+        if (blockedMs !== undefined) throw tooManyRefused(blockedMs, grantType);
+      }
       throw error;
     }
   };
@@ -142,7 +133,13 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
 }
 
 function isPoll(grantType: GrantType): boolean {
-  return grantType === 'urn:ietf:params:oauth:grant-type:device_code';
+  return grantType === deviceGrantType;
+}
+
+function tooManyRefused(retryAfterMs: number, grantType: GrantType): ServiceError {
+  // openid-client goes on polling after `slow_down` but gives the login up at any other 429.
+  const code = isPoll(grantType) ? 'slow_down' : 'temporarily_unavailable';
+  return new ServiceError(code, 'Too many refused requests: wait.', { status: 429, retryAfterMs });
 }
 
 function slowDown(intervalMs: number): ServiceError {
