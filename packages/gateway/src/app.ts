@@ -1,4 +1,13 @@
-import { createIds, systemClock, systemRandom, type Clock, type Dialect, type Ids } from '@sallyport/core';
+import {
+  createIds,
+  systemClock,
+  systemRandom,
+  type Clock,
+  type Dialect,
+  type Ids,
+  type Random,
+  ServiceError,
+} from '@sallyport/core';
 import { endpoints } from '@sallyport/core/contract';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { collectAllowedMethods } from './http/allowed-methods.ts';
@@ -38,6 +47,7 @@ export interface AppOptions {
   readonly corsOrigins: readonly string[];
   readonly log?: FastifyBaseLogger;
   readonly clock?: Clock;
+  readonly random?: Random;
   readonly ids?: Ids;
 }
 
@@ -52,8 +62,8 @@ export interface App {
 }
 
 export function createApp(served: Served, options: AppOptions): App {
-  const { clock = systemClock, dialect, publicUrl } = options;
-  const ids = options.ids ?? createIds(clock, systemRandom);
+  const { clock = systemClock, random = systemRandom, dialect, publicUrl } = options;
+  const ids = options.ids ?? createIds(clock, random);
   const refusals = createRefusals({ realm: publicUrl, dialect, ids });
   const drain = createDrain({ clock });
   const app: FastifyInstance = fastify({
@@ -77,6 +87,8 @@ export function createApp(served: Served, options: AppOptions): App {
   registerAccessLog(app, clock);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'request-id': request.id, 'x-content-type-options': 'nosniff' });
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      return done(new ServiceError('invalid_request', 'The Host header is missing.'));
     if (!request.is404) return done();
     // Here and not in a handler for what is not found: that would come after the check of the body's type.
     const methods = methodsAt(pathOf(request.url));
@@ -87,7 +99,7 @@ export function createApp(served: Served, options: AppOptions): App {
     if (drain.draining) reply.header('connection', 'close');
     done();
   });
-  registerHealth(app, served.checks ?? {}, drain);
+  registerHealth(app, { checks: served.checks ?? {}, drain, clock });
   registerCors(app, { dialect, origins: options.corsOrigins });
 
   const sockets = endpoints.filter(({ transport }) => transport === 'websocket');
@@ -95,7 +107,7 @@ export function createApp(served: Served, options: AppOptions): App {
   const upgrades = createUpgradeRouter((url) => socketPaths.some((matches) => matches(pathOf(url))), {
     drain,
     clock,
-    random: systemRandom,
+    random,
   });
   void app.register((scope, _options, done) => {
     const limiter = createRateLimiter(clock, options.rateLimits);

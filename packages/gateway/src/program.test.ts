@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { lockDataDirectory } from './store/embedded/lock.ts';
 
 // Several processes a test, each started from sources.
 vi.setConfig({ testTimeout: 60_000 });
@@ -130,12 +131,13 @@ describe('start', () => {
     const gateway = await started(join(directory, 'impatient'));
     const socket = await halfSent(gateway.url);
     gateway.child.kill('SIGTERM');
+    gateway.child.kill('SIGTERM'); // an echo: its parent, and the group
     await expect
       .poll(async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.status ?? 503, {
         timeout: 10_000,
       })
       .toBe(503);
-    expect(await gateway.stop('SIGTERM')).toBe(130);
+    expect(await gateway.stop('SIGINT')).toBe(130);
     socket.destroy();
   });
 });
@@ -199,6 +201,32 @@ describe('migrate and doctor', () => {
     ]);
   });
 
+  test('doctor passes where nothing is yet, and makes nothing', async () => {
+    const dataDir = join(directory, 'fresh', 'machine');
+    const { code, stdout } = await run(['doctor', '--data-dir', dataDir]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`ok     store: ${join(dataDir, 'sallyport.db')} is made at the first start\n`);
+    expect(existsSync(join(directory, 'fresh'))).toBe(false);
+  });
+
+  test('doctor lets a store of an older release pass, unless a gateway holds it', async () => {
+    const dataDir = join(directory, 'older');
+    mkdirSync(dataDir);
+    writeFileSync(join(dataDir, 'sallyport.db'), '');
+    const idle = await run(['doctor', '--data-dir', dataDir]);
+    expect([idle.code, idle.stdout]).toEqual([
+      0,
+      expect.stringContaining('of an older release: the next start brings it up to date'),
+    ]);
+    const lock = lockDataDirectory(dataDir);
+    const held = await run(['doctor', '--data-dir', dataDir]);
+    lock.release();
+    expect([held.code, held.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^FAILED store: .*restart the gateway/m),
+    ]);
+  });
+
   test('doctor names what would stop a start', async () => {
     const { code, stdout } = await run(['doctor', '--data-dir', join(main, 'below-a-file')]);
     expect(code).toBe(1);
@@ -234,6 +262,9 @@ describe('admin', () => {
       headers: { authorization: `Bearer ${key.stdout.trim()}` },
     });
     expect(await bootstrap.json()).toMatchObject({ account: { uuid: user['id'] } });
+    // The port is another one than the configuration's.
+    const { setup_link: link } = await record(['admin', 'user', 'password', 'me@example.com', ...on]);
+    expect(link).toMatch(`${gateway.url}/setup?token=`);
     expect(await gateway.stop()).toBe(0);
   });
 

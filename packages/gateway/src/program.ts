@@ -1,20 +1,7 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { configurable, type ConfigFlags } from './admin/flags.ts';
 import { addAdminCommands } from './admin/program.ts';
 import { version } from './version.ts';
-
-/** The flags that every command takes: what they say wins over environment and file. */
-export interface ConfigFlags {
-  readonly config?: string;
-  readonly host?: string;
-  readonly port?: string;
-  readonly dataDir?: string;
-  readonly publicUrl?: string;
-  readonly store?: string;
-  readonly redisUrl?: string;
-  readonly upstream?: string;
-  readonly logLevel?: string;
-  readonly set?: Readonly<Record<string, string>>;
-}
 
 /** Parses the command line and runs the command; each one's modules are loaded only when it runs. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
@@ -83,27 +70,4 @@ Examples:
 
   addAdminCommands(program);
   return program;
-}
-
-/** Adds the flags of `ConfigFlags`. */
-export function configurable(command: Command): Command {
-  return command
-    .option('--config <file>', 'a YAML or JSON file with settings')
-    .option('--host <host>', 'where to listen (default 127.0.0.1)')
-    .option('--port <port>', 'which port to listen on; 0 picks a free one (default 8787)')
-    .option('--data-dir <dir>', 'where the store and the keys are')
-    .option('--public-url <url>', 'the address under which clients reach the gateway')
-    .option('--store <store>', 'sqlite:PATH (default: in the data directory)')
-    .option('--log-level <level>', 'fatal, error, warn, info (default), debug, trace or silent')
-    .option(
-      '--set <key=value>',
-      'any other setting, such as oauth.issParameter=false; repeatable',
-      collectSetting,
-    );
-}
-
-function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {
-  const [, key, value] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
-  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
-  return { ...previous, [key]: value };
 }

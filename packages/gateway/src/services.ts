@@ -17,7 +17,7 @@ import { workerHandlers } from './routes/worker.ts';
 import { lockDataDirectory } from './store/embedded/lock.ts';
 import { embeddedStorePath } from './store/embedded/path.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
-import { createWorkerTokens } from './worker-tokens.ts';
+import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
 /** The engines over their stores: all that the gateway's routes need. */
 export interface Services extends Served {
@@ -39,8 +39,8 @@ export interface ServicesOptions {
 
 /** Opens the embedded store and composes the engines over it. Rejects with a `StoreError`, whose message is for people. */
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { config, onFatal } = options;
-  const lock = lockDataDirectory(config.dataDir);
+  const { config, publicUrl, onFatal } = options;
+  const lock = lockDataDirectory(config.dataDir, publicUrl);
   let store: EmbeddedStore | undefined;
   try {
     store = await openEmbeddedStore({ path: embeddedStorePath(config), onFatal });
@@ -72,6 +72,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     store: store.oauth,
     issuer: publicUrl,
     config: config.oauth,
+    otherTokenSeconds: workerTokenSeconds,
     clock,
     random,
     ids,
@@ -103,7 +104,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     config: config.telemetry,
   });
 
-  const pages = createPages(oauth, { dialect });
+  const pages = createPages(oauth, { dialect, random });
   const handlers: Handlers = {
     oauth: oauthHandlers(oauth, pages.consent),
     account: accountHandlers(oauth),

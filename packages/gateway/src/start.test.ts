@@ -9,6 +9,7 @@ import { WebSocket } from 'ws';
 import { withAuthorizationServer } from './admin/authorization.ts';
 import { loadConfig } from './config/load.ts';
 import { startGateway, type Gateway } from './start.ts';
+import { workerTokenSeconds } from './worker-tokens.ts';
 
 let directory: string;
 beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-start-'))));
@@ -16,7 +17,11 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 const start = (dataDir: string): Promise<Gateway> =>
   startGateway({
-    config: loadConfig({ env: {}, flags: { port: 0, dataDir: join(directory, dataDir) } }).config,
+    config: loadConfig({
+      env: {},
+      // Worker tokens live longer than these.
+      flags: { port: 0, dataDir: join(directory, dataDir), 'oauth.accessTokenSeconds': 600 },
+    }).config,
   });
 
 type Json = Record<string, unknown>;
@@ -143,4 +148,10 @@ test('a whole shift: sign-in, registration, work, stream; a stop answers polls a
   const seen = await fetch(`${again.url}/.well-known/jwks.json`);
   expect(((await seen.json()) as { keys: unknown[] }).keys).toHaveLength(1);
   await again.close();
+});
+
+test('an administrator rotates keys knowing of worker tokens, too', async () => {
+  const flags = { dataDir: join(directory, 'keys'), set: { 'oauth.accessTokenSeconds': '600' } };
+  const kind = { type: 'worker+jwt', audience: 'ingress', lifetimeSeconds: workerTokenSeconds };
+  await withAuthorizationServer(flags, ({ signer }) => signer.sign({}, kind));
 });

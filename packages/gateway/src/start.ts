@@ -1,6 +1,7 @@
 import { sleep, systemClock, type Clock } from '@sallyport/core';
 import type { FastifyBaseLogger } from 'fastify';
 import type { App } from './app.ts';
+import { localUrlOf, publicUrlOf } from './config/address.ts';
 import type { Config } from './config/schema.ts';
 import { listen, type Listener } from './http/listener.ts';
 import { createLog } from './http/log.ts';
@@ -32,8 +33,8 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = systemClock, log = createLog('silent') } = options;
   const listener = await listen(config);
-  const url = `http://${hostInUrl(config.host)}:${listener.port}`;
-  const publicUrl = config.publicUrl ?? url;
+  const url = localUrlOf(config.host, listener.port);
+  const publicUrl = publicUrlOf(config, listener.port);
   let services: Services | undefined;
   try {
     const onFatal = options.onFatal ?? rethrow;
@@ -80,10 +81,6 @@ async function stop(
   app.drain.terminate();
   listener.server.closeAllConnections();
   await services.close();
-}
-
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function rethrow(error: Error): never {

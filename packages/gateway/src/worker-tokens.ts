@@ -3,16 +3,17 @@ import { ServiceError, type Clock } from '@sallyport/core';
 import type { Signer } from '@sallyport/oauth/server';
 
 const kind = { type: 'worker+jwt', audience: 'ingress' };
-const lifetimeSeconds = 3600;
+/** The authorization server must publish its keys for so long after the last worker token: `otherTokenSeconds`. */
+export const workerTokenSeconds = 3600;
 
 /** The bridge's worker JWTs, signed with the authorization server's keys, of a kind that no access token passes as. */
 export function createWorkerTokens(signer: Signer, clock: Clock): WorkerTokens {
   return {
     async mint({ sessionId, environmentId, workerId, epoch }) {
       const claims = { sub: sessionId, env: environmentId, wid: workerId, epoch };
-      const token = await signer.sign(claims, { ...kind, lifetimeSeconds });
+      const token = await signer.sign(claims, { ...kind, lifetimeSeconds: workerTokenSeconds });
       // As in `exp`, which counts whole seconds.
-      return { token, expiresAt: (Math.floor(clock.now() / 1000) + lifetimeSeconds) * 1000 };
+      return { token, expiresAt: (Math.floor(clock.now() / 1000) + workerTokenSeconds) * 1000 };
     },
     async verify(token) {
       const { sub, env, wid, epoch, exp } = await signer.verify(token, kind);

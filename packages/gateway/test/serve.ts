@@ -1,10 +1,11 @@
 import { neutralDialect, ServiceError, systemClock, type Clock, type Dialect } from '@sallyport/core';
 import { createApp, type App, type AppOptions, type Served } from '../src/app.ts';
 import type { Authenticator, Caller } from '../src/http/handler.ts';
-import { listen } from '../src/http/listener.ts';
+import { listen, type Listener } from '../src/http/listener.ts';
 
 export interface ServedApp extends AsyncDisposable {
   readonly app: App;
+  readonly listener: Listener;
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -32,7 +33,7 @@ export async function serve(
   await app.attach(listener);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= app.close().then(() => listener.close()));
-  return { app, url, port: listener.port, close, [Symbol.asyncDispose]: close };
+  return { app, listener, url, port: listener.port, close, [Symbol.asyncDispose]: close };
 }
 
 const everything: Caller = {

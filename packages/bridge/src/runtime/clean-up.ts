@@ -17,13 +17,17 @@ export async function killLeftovers(state: BridgeState): Promise<readonly Sessio
   return records;
 }
 
-/** Tells the service that their work is over. What it cannot be told now is kept for the next start. */
+/** Tells the service that their work is over, within 5 s. What it cannot be told now is kept for the next start. */
 export async function stopLeftovers(
   { client, log }: Context,
   state: BridgeState,
   records: readonly SessionRecord[],
 ): Promise<void> {
-  for (const { environment_id: environmentId, work_id: workId, session_id: sessionId } of records) {
+  const stop = async ({
+    environment_id: environmentId,
+    work_id: workId,
+    session_id: sessionId,
+  }: SessionRecord) => {
     try {
       await client.bridge.stop({
         params: { env_id: environmentId, work_id: workId },
@@ -33,9 +37,10 @@ export async function stopLeftovers(
     } catch (error) {
       if (judgeFailure(error).kind !== 'missing') {
         log.warn({ err: error, workId }, 'work of an earlier bridge could not be stopped yet');
-        continue;
+        return;
       }
     }
     state.removeSession(sessionId);
-  }
+  };
+  await Promise.all(records.map(stop));
 }

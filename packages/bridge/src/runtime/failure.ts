@@ -1,4 +1,4 @@
-import { ServiceError } from '@sallyport/core';
+import { isLoginRequired, ServiceError } from '@sallyport/core';
 
 /** What a failed call means for a client that lives on. */
 export type Verdict =
@@ -20,13 +20,11 @@ export type Verdict =
 /** Pauses for what time alone does not cure. */
 export const pauseMs = { login_required: 5 * 60_000, refused: 60_000 } as const;
 
-/** Codes that mean "log in again" although their status does not: the token source's own refusals. */
-const loginCodes: readonly string[] = ['invalid_grant', 'login_required'];
-
 export function judgeFailure(error: unknown): Verdict {
+  if (isLoginRequired(error)) return { kind: 'login_required' };
   if (!(error instanceof ServiceError)) return { kind: 'retry', retryAfterMs: undefined };
   const { status, code, details, retryAfterMs } = error;
-  if (status === 401 || loginCodes.includes(code)) return { kind: 'login_required' };
+  if (status === 401 || code === 'invalid_grant') return { kind: 'login_required' };
   if (status === 403) return { kind: 'refused' };
   if (status === 404) return { kind: 'missing', code };
   if (status === 409) return { kind: 'conflict', code, details, retryAfterMs };

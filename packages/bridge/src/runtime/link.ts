@@ -46,6 +46,7 @@ export class Link {
   #supersededAt: number | undefined;
   #credentialsAt = 0;
   #drainMs: number | undefined;
+  #renewal = new AbortController();
   readonly #abort = new AbortController();
 
   constructor(options: LinkOptions) {
@@ -103,9 +104,12 @@ export class Link {
   /** The machine slept. `isLong`: for longer than the lease, so another worker may have the session now. */
   wake(isLong: boolean): void {
     this.#backoff.reset();
+    const { step } = this.#order ?? this.#next;
+    if (step === 'gone') return;
     const waitMs = this.#options.context.random.fraction() * 2_000;
     if (isLong) this.#options.onDoubt(true);
-    this.#goOn({ step: isLong ? 'doubt' : 'connect', waitMs });
+    // Never back to a lesser step: the credentials that it needs may be superseded.
+    this.#goOn({ step: isLong ? 'doubt' : step, waitMs });
   }
 
   #goOn(next: Next): void {
@@ -152,6 +156,7 @@ export class Link {
   async #connect(credentials: Credentials): Promise<StreamEnd> {
     const { context, outbox, sessionId } = this.#options;
     this.#drainMs = undefined;
+    this.#renewal = new AbortController();
     const stream = new WorkerStream({
       clientOptions: context.clientOptions,
       clock: context.clock,
@@ -170,6 +175,7 @@ export class Link {
     try {
       return await stream.ended;
     } finally {
+      this.#renewal.abort(); // late, its proof of the old token would fence the next stream off
       outbox.detach();
       this.#stream = undefined;
     }
@@ -186,7 +192,7 @@ export class Link {
         this.#options.onCaughtUp();
         break;
       case 'resync_required':
-        this.#lastSeq = frame.oldest_seq - 1;
+        if (Number.isSafeInteger(frame.oldest_seq)) this.#lastSeq = frame.oldest_seq - 1;
         break;
       case 'token_expiring':
         void this.#renewInBand(stream);
@@ -202,6 +208,9 @@ export class Link {
 
   #readEvent(event: SessionEvent, stream: WorkerStream): void {
     if (!Number.isSafeInteger(event.seq) || event.seq <= this.#lastSeq) return;
+    // A hostile or broken peer must not end the bridge.
+    const data: unknown = event.data;
+    if (typeof data !== 'object' || data === null) return;
     this.#lastSeq = event.seq;
     this.#options.onEvent(event);
     stream.send(JSON.stringify({ type: 'ack', seq: event.seq }));
@@ -210,10 +219,16 @@ export class Link {
   /** A failure is no loss: the socket is closed at the token's expiry, and the link shakes hands again. */
   async #renewInBand(stream: WorkerStream): Promise<void> {
     const { context, sessionId } = this.#options;
+    // Once the stream has ended, the next handshake brings credentials of its own.
+    const isOver = () => this.#stream !== stream;
     try {
-      this.#credentials = await obtainCredentials(context, sessionId, this.#credentials);
-      stream.send(JSON.stringify({ type: 'auth', token: this.#credentials.ingressToken }));
+      const call = { signal: this.#renewal.signal };
+      const credentials = await obtainCredentials(context, sessionId, this.#credentials, call);
+      if (isOver()) return;
+      this.#credentials = credentials;
+      stream.send(JSON.stringify({ type: 'auth', token: credentials.ingressToken }));
     } catch (error) {
+      if (isOver()) return;
       context.log.warn({ err: error, sessionId }, 'the worker token could not be renewed yet');
     }
   }

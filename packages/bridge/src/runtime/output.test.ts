@@ -52,6 +52,15 @@ describe('a line of standard output', () => {
     ]);
   });
 
+  test('that nests deeper than the service takes is output', () => {
+    for (const depth of [300, 6000, 100_000]) {
+      const line = `{"type":"x","data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth + 1)}`;
+      const events = eventsOf([line]);
+      expect(events.map(({ type }) => type)).toEqual(events.map(() => 'session.output'));
+      expect(bytesOf(events).toString()).toBe(`${line}\n`);
+    }
+  });
+
   test('of standard error is output, whatever it says', () => {
     const line = '{"type":"tool.call"}';
     expect(eventsOf([line], 'stderr')).toEqual([

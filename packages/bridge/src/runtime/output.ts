@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { isReservedEventType } from '../protocol/events.ts';
+import { nestsTooDeep } from '@sallyport/core';
+import { isReservedForProcesses } from '../protocol/events.ts';
 import { maxFrameBytes } from '../protocol/frames.ts';
 
 /**
@@ -97,18 +98,15 @@ export class OutputLines {
   }
 }
 
-/** What only runtime and service may say: a process that prints it is quoted, not obeyed. */
-function isReserved(type: string): boolean {
-  return isReservedEventType(type) || /^(worker|control)\./.test(type);
-}
-
 /** `{type, data: {...}}`, or `{type, ...members}` whose other members are the data. */
 function toEvent(line: Buffer): { type: string; data: Record<string, unknown> } | undefined {
   if (!isUtf8(line)) return undefined;
-  const value = parse(line.toString('utf8'));
+  const text = line.toString('utf8');
+  const value = nestsTooDeep(text) ? undefined : parse(text);
   if (value === undefined) return undefined;
   const { type, ...members } = value;
-  if (typeof type !== 'string' || type === '' || type.length > 128 || isReserved(type)) return undefined;
+  if (typeof type !== 'string' || type === '' || type.length > 128 || isReservedForProcesses(type))
+    return undefined;
   const data = isObject(members['data']) ? members['data'] : members;
   // Numbers may get longer when they are written again; the rest of the frame takes less than 1 KiB.
   const isTooLong = Buffer.byteLength(JSON.stringify(data)) > maxFrameBytes - 1024;

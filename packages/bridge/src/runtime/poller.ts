@@ -92,6 +92,13 @@ export class Poller {
     if (this.#isAsking) this.#released = this.#ask({ capacity: 0 }, this.#end.signal).catch(() => undefined);
   }
 
+  /** Stops without waiting for an open poll. */
+  kill(): void {
+    this.stop();
+    this.#end.abort();
+    this.#abort.abort();
+  }
+
   async #poll(): Promise<Work | undefined> {
     const { context, sessions } = this.#options;
     const startedAt = context.clock.monotonic();

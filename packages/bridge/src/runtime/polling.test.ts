@@ -65,10 +65,26 @@ describe('registration', () => {
     );
     const bench = startImpatient({ run: 'true', deviceToken });
     await bench.until('registered');
-    expect(asked.slice(0, 2)).toEqual([{}, { forceRefresh: true, refused: 'old' }]);
+    expect(asked.slice(0, 2)).toMatchObject([{}, { forceRefresh: true, refused: 'old' }]);
     expect(bench.of('login_required')[0]).toMatchObject({ retryInMs: 300_000 });
     const registers = service.calls.all.filter(({ route }) => route === 'register');
     expect(registers.at(-1)!.headers['x-trusted-device-token']).toBe('new');
+  });
+
+  test('asks for a login when the source of tokens has none any more', async () => {
+    const ended = Object.assign(new Error('There is no login.'), { code: 'login_required' });
+    const bench = start({ run: 'true', tokens: { token: () => Promise.reject(ended) } });
+    expect(await bench.until('login_required')).toMatchObject({ error: ended, retryInMs: 300_000 });
+    expect(bench.of('offline')).toEqual([]);
+    // Five minutes are no reason to stay when told to stop.
+    expect(await bench.stop()).toEqual({ reason: 'stopped', killed: false });
+  });
+
+  test('ends at once when told to stop while nothing answers', async () => {
+    service.script('register', { hang: true });
+    const bench = start({ run: 'true' });
+    await service.called('register');
+    expect(await bench.stop()).toEqual({ reason: 'stopped', killed: false });
   });
 
   test('rejects when the service does not understand it', async () => {

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { systemClock, type Clock } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -41,6 +43,37 @@ describe('the process of a session', () => {
       data: { stream: 'stdout', text: directory },
     });
     expect(output.all).toContainEqual({ type: 'session.output', data: { stream: 'stderr', text: 'env_1' } });
+  });
+
+  test('that has no directory says so, and is an exit', async () => {
+    const { execution, output } = execute('true', { directory: '/nowhere' });
+    expect(await execution.ended).toEqual({ exitCode: 127, signal: null });
+    expect(output.all.map(({ data }) => data['text'])).toEqual([
+      'cannot start: there is no directory /nowhere',
+    ]);
+  });
+
+  test('that cannot be started for want of file descriptors is an exit, not the end of the bridge', () => {
+    const script = `
+      import { openSync } from 'node:fs';
+      import { systemClock } from '@sallyport/core';
+      import { shellExecutor } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
+      const job = { sessionId: 's', workId: 'w', environmentId: 'e', directory: '/', emit: (type, data) => said.push(data.text) };
+      const said = [];
+      const execute = shellExecutor({ command: 'true', environment: { inherited: {}, pass: [] }, clock: systemClock });
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const execution = execute(job);
+      execution.signal('SIGKILL');
+      console.log(JSON.stringify([await execution.ended, said]));`;
+    const args = ['-C', '@sallyport/source', '--input-type=module', '-e', script];
+    const output = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, ...args], {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(output)).toEqual([
+      { exitCode: 127, signal: null },
+      [expect.stringMatching(/^cannot start: .*EMFILE/) as string],
+    ]);
   });
 
   test('does not see the lifeline, and does not wait for its watcher', async () => {

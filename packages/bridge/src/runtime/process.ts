@@ -1,5 +1,5 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, Timer } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
@@ -30,8 +30,28 @@ export function shellExecutor({ command, environment, clock }: ShellExecutorOpti
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
-    return new ShellProcess(child, job, clock);
+    return isPiped(child) ? new ShellProcess(child, job, clock) : notStarted(child, job);
   };
+}
+
+/** Out of file descriptors, Node.js makes no pipes at all, whatever its types say. */
+function isPiped(child: ChildProcess): child is ChildProcessByStdio<Writable, Readable, Readable> {
+  return Boolean(child.stdout);
+}
+
+function notStarted(child: ChildProcess, job: Job): Execution {
+  const idle = () => undefined;
+  const ended = new Promise<Exit>((resolve) => {
+    child.once('error', (error) => resolve(toExit(error, job)));
+  });
+  return { pid: undefined, ended, deliver: idle, endInput: idle, pause: idle, resume: idle, signal: idle };
+}
+
+/** The exit of a process that never was, as a shell gives it; its words go where a shell's would. */
+function toExit(error: Error, { directory, emit }: Job): Exit {
+  const reason = existsSync(directory) ? error.message : `there is no directory ${directory}`;
+  emit('session.output', { stream: 'stderr', text: `cannot start: ${reason}` });
+  return { exitCode: 127, signal: null };
 }
 
 class ShellProcess implements Execution {
@@ -90,7 +110,9 @@ class ShellProcess implements Execution {
 
   async #run(): Promise<Exit> {
     const { stdout, stderr, pid } = this.#child;
-    const closed = Promise.all([stdout, stderr].map((pipe) => once(pipe, 'close')));
+    const closed = Promise.all(
+      [stdout, stderr].map((pipe) => new Promise((resolve) => pipe.once('close', resolve))),
+    );
     const exit = await this.#exit();
     if (pid === undefined) return exit;
     await this.#grace(closed);
@@ -107,8 +129,7 @@ class ShellProcess implements Execution {
       this.#child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
       this.#child.once('error', (error) => {
         if (this.#child.pid !== undefined) return; // a signal that could not be sent
-        this.#job.emit('session.output', { stream: 'stderr', text: `cannot start: ${error.message}` });
-        resolve({ exitCode: 127, signal: null });
+        resolve(toExit(error, this.#job));
       });
     });
   }

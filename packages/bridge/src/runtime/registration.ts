@@ -24,8 +24,9 @@ export class Registration {
   readonly #options: RegistrationOptions;
   readonly #backoff: Backoff;
   readonly #pause: Pause;
+  /** Ends the call in flight, too, when the bridge stops. */
+  readonly #abort = new AbortController();
   #environmentId: string | undefined;
-  #isStopping = false;
   #isRegistered = false;
 
   constructor(options: RegistrationOptions) {
@@ -41,8 +42,12 @@ export class Registration {
     return this.#environmentId;
   }
 
+  #isStopping(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
   stop(): void {
-    this.#isStopping = true;
+    this.#abort.abort();
     this.#pause.cut();
   }
 
@@ -56,15 +61,17 @@ export class Registration {
    * waiting cures.
    */
   async register(): Promise<void> {
+    const { signal } = this.#abort;
     let refused: string | undefined;
-    while (!this.#isStopping) {
+    while (!this.#isStopping()) {
       let token: string | undefined;
       try {
         token = await this.#options.deviceToken.token(
-          refused === undefined ? {} : { forceRefresh: true, refused },
+          refused === undefined ? { signal } : { forceRefresh: true, refused, signal },
         );
         return this.#settle(await this.#send(token));
       } catch (error) {
+        if (this.#isStopping()) return;
         const isRefusal = error instanceof ServiceError && (error.status === 401 || error.status === 403);
         // It may have been the device's token, not the login: once with a new one.
         if (isRefusal && token !== undefined && refused === undefined) refused = token;
@@ -104,6 +111,7 @@ export class Registration {
         metadata: { platform: process.platform, arch: process.arch, ...metadata },
         ...(this.#environmentId !== undefined && { environment_id: this.#environmentId }),
       },
+      signal: this.#abort.signal,
     });
     if (typeof environmentId !== 'string')
       throw new TransportError('unexpected_answer', 'the registration was answered without an environment');

@@ -39,7 +39,8 @@ const shutdownMs = 14_000;
 export class BridgeRuntime {
   readonly #options: BridgeRuntimeOptions;
   readonly #clock: Clock;
-  #sessions: Sessions | undefined;
+  #running:
+    { readonly registration: Registration; readonly sessions: Sessions; readonly poller: Poller } | undefined;
   #deadline: Timer | undefined;
   #isKilled = false;
 
@@ -65,7 +66,9 @@ export class BridgeRuntime {
   /** Ends a run at once: all processes are killed, the service is not waited for. */
   kill(): void {
     this.#isKilled = true;
-    this.#sessions?.kill();
+    this.#running?.registration.stop();
+    this.#running?.poller.kill();
+    this.#running?.sessions.kill();
   }
 
   #openState(): BridgeState {
@@ -91,7 +94,8 @@ export class BridgeRuntime {
     try {
       const leftovers = await killLeftovers(state);
       await registration.register();
-      if (!signal?.aborted) void stopLeftovers(context, state, leftovers);
+      // Before any work is granted again: it may be the very work that they were of.
+      if (!signal?.aborted) await stopLeftovers(context, state, leftovers);
       const reason = await poller.run();
       if (reason === 'environment_deleted') {
         registration.forget();
@@ -121,8 +125,8 @@ export class BridgeRuntime {
       onFreed: () => poller.freed(),
     });
     const poller = new Poller({ context, registration, sessions, once: options.once ?? false });
-    this.#sessions = sessions;
-    return { context, registration, sessions, poller };
+    this.#running = { registration, sessions, poller };
+    return { context, ...this.#running };
   }
 
   #createContext(state: BridgeState): Context {
@@ -167,7 +171,7 @@ export class BridgeRuntime {
   /** Gracefully, but not for longer than a service manager waits. */
   #endSessions(sessions: Sessions): void {
     void sessions.stop();
-    this.#deadline = this.#clock.after(shutdownMs, () => sessions.kill(), { keepAlive: true });
+    this.#deadline ??= this.#clock.after(shutdownMs, () => sessions.kill(), { keepAlive: true });
   }
 
   async #remove({ log }: Context, registration: Registration): Promise<void> {

@@ -1,4 +1,6 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { identify, isAlive } from './process-identity.ts';
@@ -34,7 +36,7 @@ test('a torn file counts as none', () => {
   expect(state.sessions).toEqual([]);
 });
 
-test('a living holder keeps the lock; a dead one, or another process with its pid, does not', () => {
+test('a living holder keeps the lock', () => {
   const folder = temporaryFolder();
   const first = new BridgeState(folder, ['x']);
   const unlock = first.lock();
@@ -45,10 +47,30 @@ test('a living holder keeps the lock; a dead one, or another process with its pi
     }),
   );
   unlock();
-  const own = join(folder, readdirSync(folder)[0]!);
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, 'lock.json'), JSON.stringify({ ...identify(process.pid), start_time: '1' }));
   first.lock()();
+});
+
+test('over the lock of a killed holder only one of many gets it', async () => {
+  const folder = temporaryFolder();
+  const script = `
+    import { BridgeState } from ${JSON.stringify(join(import.meta.dirname, 'state.ts'))};
+    try { globalThis.unlock = new BridgeState(${JSON.stringify(folder)}, ['x']).lock(); console.log('held'); }
+    catch (error) { console.log(error.code); }
+    setInterval(() => undefined, 1000);`;
+  const start = async (): Promise<[ChildProcess, string]> => {
+    const args = ['-C', '@sallyport/source', '--no-warnings', '--input-type=module', '-e', script];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [said] = (await once(child.stdout, 'data')) as [Buffer];
+    return [child, said.toString().trim()];
+  };
+  const [holder, said] = await start();
+  expect(said).toBe('held');
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  const rivals = await Promise.all(Array.from({ length: 6 }, start));
+  for (const [child] of rivals) child.kill('SIGKILL');
+  expect(rivals.filter(([, word]) => word === 'held')).toHaveLength(1);
+  expect(rivals.filter(([, word]) => word === 'conflict')).toHaveLength(5);
 });
 
 test('a process is known by more than its pid', () => {

@@ -1,17 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '@sallyport/core';
-import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+const SQLITE_BUSY = 5;
 
 /** Which environment this bridge is: what a restart goes on with. */
 export interface Pointer {
@@ -30,7 +24,7 @@ export interface SessionRecord {
 }
 
 /**
- * The files of one bridge, `STATE_DIR/<key>/{pointer.json, lock.json, sessions/<id>.json}`; the key is made of service,
+ * The files of one bridge, `STATE_DIR/<key>/{pointer.json, lock.db, sessions/<id>.json}`; the key is made of service,
  * directory and name. Writing is synchronous, so that a process and the record of it appear in one tick.
  */
 export class BridgeState {
@@ -44,23 +38,25 @@ export class BridgeState {
     mkdirSync(this.#sessions, { recursive: true, mode: 0o700 });
   }
 
-  /** Makes this process the only bridge on these files; gives the release. `conflict`: another one lives. */
+  /**
+   * Makes this process the only bridge on these files; gives the release. `conflict`: another one lives. The lock is
+   * SQLite's own, so the kernel frees it however the holder ends, and no two find it stale.
+   */
   lock(): () => void {
-    const file = join(this.#folder, 'lock.json');
-    const own = JSON.stringify(identify(process.pid));
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const descriptor = openSync(file, 'wx', 0o600);
-        writeFileSync(descriptor, own);
-        closeSync(descriptor);
-        return () => rmSync(file, { force: true });
-      } catch (error) {
-        if (!isExisting(error) || attempt === 3) throw error;
-        const holder = read(file) as ProcessIdentity | undefined;
-        if (holder?.pid !== undefined && isAlive(holder))
-          throw new ServiceError('conflict', `a bridge for this directory runs already (pid ${holder.pid})`);
-        rmSync(file, { force: true });
-      }
+    const db = new DatabaseSync(join(this.#folder, 'lock.db'), { timeout: 200 });
+    try {
+      db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER); BEGIN IMMEDIATE; DELETE FROM holder');
+      db.prepare('INSERT INTO holder VALUES (?)').run(process.pid);
+      // Committed, so that others can read it beside the lock, which is taken again at once.
+      db.exec('COMMIT; BEGIN IMMEDIATE');
+      return () => db.close();
+    } catch (error) {
+      const isHeld = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+      const holder = isHeld ? db.prepare('SELECT pid FROM holder').get() : undefined;
+      db.close();
+      if (!isHeld) throw error;
+      const pid = typeof holder?.['pid'] === 'number' ? ` (pid ${holder['pid']})` : '';
+      throw new ServiceError('conflict', `A bridge for this directory runs already${pid}.`);
     }
   }
 
@@ -99,10 +95,6 @@ export class BridgeState {
   }
 }
 
-function isExisting(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
-}
-
 /** A missing or torn file counts as none: all of them can be made anew. */
 function read(file: string): unknown {
   try {
@@ -112,8 +104,9 @@ function read(file: string): unknown {
   }
 }
 
+/** Durable before it is in place: a machine that loses power has the old record or the new one. */
 function replace(file: string, value: unknown): void {
   const draft = `${file}.${randomUUID()}`;
-  writeFileSync(draft, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
+  writeFileSync(draft, JSON.stringify(value), { mode: 0o600, flag: 'wx', flush: true });
   renameSync(draft, file);
 }

@@ -48,6 +48,25 @@ describe('control.stop', () => {
     expect(new BridgeState(bench.stateDir, [service.url, '/', 'bench']).sessions).toEqual([]);
   });
 
+  test('is heeded after frames that make no sense, which end nothing', async () => {
+    const { stream } = await startSession(graceful);
+    await says(stream, 'up');
+    for (const frame of [
+      { type: 'control.stop', session_id: 's', seq: 9 },
+      { type: 'control.stop', session_id: 's', seq: 9, data: null },
+      { type: 'control.stop', session_id: 's', seq: 'nine', data: {} },
+      { type: 'resync_required' },
+      { type: 'ack' },
+      { type: 'token_expiring' },
+      { type: 7 },
+      {},
+      [],
+    ])
+      stream.send(frame);
+    stream.send(logEvent(1, 'control.stop', { force: false, deadline_ms: 10_000 }));
+    expect((await exited(stream)).data).toEqual({ exit_code: 6, signal: null });
+  });
+
   test('that waits in the log is heeded by a new stream', async () => {
     const { stream } = await startSession(graceful);
     await says(stream, 'up');

@@ -1,4 +1,4 @@
-import type { Clock, Ids, Log, Random, Reporter, Wakeups } from '@sallyport/core';
+import type { Clock, Ids, Log, Random, Wakeups } from '@sallyport/core';
 import type { BridgeConfig, WorkTerms } from './config.ts';
 import type { BridgeStore, Timing, Touched } from './ports.ts';
 import type { Presence } from './presence.ts';
@@ -15,7 +15,6 @@ export interface Context {
   readonly terms: WorkTerms;
   readonly presence: Presence;
   readonly log: Log;
-  readonly reporter: Reporter;
 }
 
 export function timing({ clock, terms }: Context): Timing {

@@ -1,12 +1,10 @@
 import {
   silentLog,
-  silentReporter,
   ServiceError,
   type Clock,
   type Ids,
   type Log,
   type Random,
-  type Reporter,
   type Timer,
   type Wakeups,
 } from '@sallyport/core';
@@ -34,7 +32,6 @@ export interface BridgeEngineOptions {
   readonly apiBaseUrl: string;
   readonly config?: Partial<BridgeConfig>;
   readonly log?: Log;
-  readonly reporter?: Reporter;
 }
 
 /** Environments, work, sessions and workers, without HTTP and SQL. The members are the areas of the contract. */
@@ -65,7 +62,6 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     terms: workTerms(config),
     presence: createPresence(store.acts, clock, config),
     log,
-    reporter: options.reporter ?? silentReporter,
   };
   const registry = createRegistry(context, options.devices);
   const queue = new PollQueue(context);

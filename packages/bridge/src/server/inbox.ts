@@ -21,6 +21,7 @@ export class Inbox {
   #secondStart: number;
   #inSecond = 0;
   #isPaused = false;
+  #isStopped = false;
 
   constructor(
     socket: StreamSocket,
@@ -36,6 +37,7 @@ export class Inbox {
   }
 
   push(event: WorkerEvent, size: number): void {
+    if (this.#isStopped) return;
     this.#waiting.push({ event, size });
     this.#bytes += size;
     this.#inSecond++;
@@ -43,8 +45,9 @@ export class Inbox {
     if (!this.#appending) void this.#drain();
   }
 
-  /** Drops what waits: after a failure nothing may overtake what the worker will send again. */
+  /** Drops what waits and what comes: after a failure nothing may overtake what the worker will send again. */
   stop(): void {
+    this.#isStopped = true;
     this.#waiting = [];
   }
 

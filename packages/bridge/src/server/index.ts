@@ -16,5 +16,11 @@ export type { Registry } from './registry.ts';
 export type { Sessions } from './sessions.ts';
 export type { PollAnswer, WorkDesk, WorkItem, WorkReference, WorkStatus } from './work.ts';
 export { sessionTopic, workTopic } from './topics.ts';
-export type { ServiceFrame, WorkerEvent, WorkerFrame } from '../protocol/frames.ts';
+export {
+  closeCodes,
+  maxFrameBytes,
+  type ServiceFrame,
+  type WorkerEvent,
+  type WorkerFrame,
+} from '../protocol/frames.ts';
 export { resumeFrom, type ResumeFrom } from '../protocol/resume.ts';

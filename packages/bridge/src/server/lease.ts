@@ -11,7 +11,7 @@ export function graceLeases({ store, clock, config }: Context): Promise<void> {
 
 /** Writes the signs of life of environments and workers, then judges what lapsed nevertheless. */
 export async function sweepLeases(context: Context, streams: WorkerStreams): Promise<void> {
-  const { store, clock, config, presence, reporter } = context;
+  const { store, clock, config, presence, log } = context;
   await presence.write('due');
   await streams.writeRenewals('due');
   for (;;) {
@@ -22,11 +22,8 @@ export async function sweepLeases(context: Context, streams: WorkerStreams): Pro
     });
     for (const work of lapsed) {
       wake(context, work);
-      reporter.report({
-        name: 'work.lapsed',
-        severity: 'error',
-        attributes: { work_id: work.workId, session_id: work.sessionId, state: work.state },
-      });
+      const { workId, sessionId, state } = work;
+      log.warn({ work_id: workId, session_id: sessionId, state }, 'Work lapsed.');
     }
     if (lapsed.length < sweepSize) return;
   }

@@ -1,13 +1,13 @@
 import { ServiceError, toTimestamp, type Ids } from '@sallyport/core';
 import type { NewEvent, SessionEvent } from '@sallyport/core/contract';
-import { isReservedEventType } from '../protocol/events.ts';
+import { isReservedForClients } from '../protocol/events.ts';
 import type { EventDraft, StoredEvent } from './records.ts';
 
-/** Events of a client as the log takes them. Throws `invalid_request` naming each event of a type that is the service's. */
+/** Events of a client as the log takes them. Throws `invalid_request` naming each event of a type that is not a client's. */
 export function draftEvents(events: readonly NewEvent[], ids: Ids): readonly EventDraft[] {
   const issues = events.flatMap(({ type }, index) =>
-    isReservedEventType(type)
-      ? [{ path: `events/${String(index)}/type`, message: "is one of the service's own types" }]
+    isReservedForClients(type)
+      ? [{ path: `events/${String(index)}/type`, message: 'is a type of events that clients do not send' }]
       : [],
   );
   if (issues.length > 0)

@@ -18,7 +18,7 @@ export interface PollRequest {
 }
 
 interface Waiter extends PollRequest {
-  /** On the monotonic clock. */
+  /** On the monotonic clock; a poll that does not wait ends once it was served, however long that takes. */
   readonly until: number;
   readonly settle: (answer: ClaimedWork | null | ServiceError) => void;
 }
@@ -51,7 +51,7 @@ export class PollQueue {
     const leave = () => waiter.settle(null);
     const waiter: Waiter = {
       ...request,
-      until: this.#context.clock.monotonic() + request.blockMs,
+      until: request.blockMs === 0 ? Infinity : this.#context.clock.monotonic() + request.blockMs,
       settle(answer) {
         if (!line.waiters.delete(waiter)) return;
         request.signal.removeEventListener('abort', leave);

@@ -58,7 +58,10 @@ export const worker = {
     method: 'GET',
     path: '/v1/code/sessions/{id}/worker/events/stream',
     auth: 'ingress',
-    headers: z.object({ 'vendor-version': z.literal(workerVersion) }),
+    headers: z.object({
+      'vendor-version': z.literal(workerVersion),
+      'last-event-id': z.exactOptional(z.string()),
+    }),
     params: SessionParams,
     query: StreamQuery,
     responses: { 101: SessionEvent },

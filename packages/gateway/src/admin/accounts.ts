@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { ServiceError, toTimestamp } from '@sallyport/core';
 import type { Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
-import type { ConfigFlags } from '../program.ts';
 import { withAuthorizationServer } from './authorization.ts';
+import type { ConfigFlags } from './flags.ts';
 
 /** `admin session-key`: the key alone on stdout, so that scripts can take it. */
 export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {

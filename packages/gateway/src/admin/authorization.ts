@@ -1,9 +1,11 @@
 import { createAuthorizationServer, type AuthorizationServer } from '@sallyport/oauth/server';
-import type { ConfigFlags } from '../program.ts';
-import { isDataDirectoryLocked } from '../store/embedded/lock.ts';
+import { publicUrlOf } from '../config/address.ts';
+import { runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
 import { openEmbeddedStore } from '../store/embedded/store.ts';
-import { configOf } from './flags.ts';
+import { workerTokenSeconds } from '../worker-tokens.ts';
+import { configOf } from './config-of.ts';
+import type { ConfigFlags } from './flags.ts';
 
 /** Runs `act` on the authorization server of a data directory, whether or not a gateway runs on it now. */
 export async function withAuthorizationServer<T>(
@@ -11,18 +13,20 @@ export async function withAuthorizationServer<T>(
   act: (server: AuthorizationServer) => Promise<T>,
 ): Promise<T> {
   const { config } = configOf(flags);
+  const running = runningGateway(config.dataDir);
   const store = await openEmbeddedStore({
     path: embeddedStorePath(config),
     // The schema under a running gateway is the gateway's.
-    migrate: !isDataDirectoryLocked(config.dataDir),
+    migrate: running === undefined,
   });
   try {
-    const issuer = config.publicUrl ?? `http://${config.host}:${config.port}`;
     return await act(
       await createAuthorizationServer({
         store: store.oauth,
-        issuer,
+        // Links lead to the gateway that runs, whatever its command line said.
+        issuer: running?.url ?? publicUrlOf(config, config.port),
         config: config.oauth,
+        otherTokenSeconds: workerTokenSeconds,
         dialect: config.dialect,
       }),
     );

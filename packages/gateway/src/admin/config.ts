@@ -1,7 +1,7 @@
 import { secretKeys } from '../config/schema.ts';
 import type { Setting } from '../config/load.ts';
-import type { ConfigFlags } from '../program.ts';
-import { configOf } from './flags.ts';
+import { configOf } from './config-of.ts';
+import type { ConfigFlags } from './flags.ts';
 
 /** `sallyport-gateway config`: every setting with its origin, secrets hidden. */
 export function printConfig(flags: ConfigFlags & { readonly json?: boolean }): void {

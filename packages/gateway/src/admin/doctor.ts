@@ -1,10 +1,13 @@
-import { access, constants, mkdir } from 'node:fs/promises';
-import { isDataDirectoryLocked } from '../store/embedded/lock.ts';
-import { openWriter } from '../store/embedded/writer.ts';
-import type { ConfigFlags } from '../program.ts';
-import { describeFailure } from './failure.ts';
-import { configOf } from './flags.ts';
+import { existsSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
+import { StoreError } from '../store/embedded/store-error.ts';
+import { openWriter } from '../store/embedded/writer.ts';
+import { configOf } from './config-of.ts';
+import { describeFailure } from './failure.ts';
+import type { ConfigFlags } from './flags.ts';
 
 interface Finding {
   readonly check: string;
@@ -12,7 +15,7 @@ interface Finding {
   readonly says: string;
 }
 
-/** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. */
+/** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. Makes nothing. */
 export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): Promise<void> {
   const findings: Finding[] = [];
   const check = async <T>(name: string, run: () => T | Promise<T>, says: (value: T) => string) => {
@@ -33,25 +36,52 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
   );
   if (loaded) {
     const { config } = loaded;
+    const { dataDir } = config;
     const directory = await check(
       'data directory',
       async () => {
-        await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-        await access(config.dataDir, constants.R_OK | constants.W_OK);
-        return isDataDirectoryLocked(config.dataDir);
+        await checkWritable(dataDir);
+        return { running: runningGateway(dataDir) };
       },
-      (locked) => `${config.dataDir} is writable${locked ? '; a gateway runs on it' : ''}`,
+      ({ running }) =>
+        `${dataDir} is writable${running ? `; a gateway runs on it (process ${running.pid})` : ''}`,
     );
+    const path = embeddedStorePath(config);
     if (directory !== undefined)
       await check(
         'store',
-        // A store that is older is not brought up to date by a mere check.
-        async () => (await openWriter({ path: embeddedStorePath(config), migrate: false })).close(),
-        () => `${embeddedStorePath(config)} opens`,
+        () => checkStore(path, directory.running !== undefined),
+        (finding) => `${path} ${finding}`,
       );
   }
   for (const { check: name, ok, says } of flags.json === true ? [] : findings)
     process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${name}: ${says}\n`);
   if (flags.json === true) process.stdout.write(`${JSON.stringify({ findings }, null, 2)}\n`);
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+}
+
+/** Rejects where the directory is not there, nor can be made, or is not ours to write in. */
+async function checkWritable(directory: string): Promise<void> {
+  try {
+    // The slash: a file is not good enough.
+    await access(`${resolve(directory)}/`, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await checkWritable(dirname(resolve(directory)));
+  }
+}
+
+/** A start makes what is missing and brings what is older up to date; a gateway that runs has had its start. */
+async function checkStore(path: string, isRunning: boolean): Promise<string> {
+  if (!existsSync(path)) {
+    await checkWritable(dirname(path));
+    return 'is made at the first start';
+  }
+  try {
+    await (await openWriter({ path, migrate: false })).close();
+    return 'opens';
+  } catch (error) {
+    if (isRunning || !(error instanceof StoreError) || error.code !== 'older') throw error;
+    return 'is of an older release: the next start brings it up to date';
+  }
 }

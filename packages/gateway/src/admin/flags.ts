@@ -1,17 +1,36 @@
-import { loadConfig, type LoadedConfig } from '../config/load.ts';
-import type { ConfigFlags } from '../program.ts';
+import { InvalidArgumentError, type Command } from 'commander';
 
-/** The effective configuration of a command line. */
-export function configOf(flags: ConfigFlags): LoadedConfig {
-  const { host, port, dataDir, publicUrl, store, logLevel, config: file, set } = flags;
-  return loadConfig({
-    flags: { ...set, ...defined({ host, port, dataDir, publicUrl, store, logLevel }) },
-    file,
-  });
+/** The flags that every command takes: what they say wins over environment and file. */
+export interface ConfigFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly dataDir?: string;
+  readonly publicUrl?: string;
+  readonly store?: string;
+  readonly logLevel?: string;
+  readonly set?: Readonly<Record<string, string>>;
 }
 
-function defined(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+/** Adds the flags of `ConfigFlags`. */
+export function configurable(command: Command): Command {
+  return command
+    .option('--config <file>', 'a YAML or JSON file with settings')
+    .option('--host <host>', 'where to listen (default 127.0.0.1)')
+    .option('--port <port>', 'which port to listen on; 0 picks a free one (default 8787)')
+    .option('--data-dir <dir>', 'where the store and the keys are')
+    .option('--public-url <url>', 'the address under which clients reach the gateway')
+    .option('--store <store>', 'sqlite:PATH (default: in the data directory)')
+    .option('--log-level <level>', 'fatal, error, warn, info (default), debug, trace or silent')
+    .option(
+      '--set <key=value>',
+      'any other setting, such as oauth.issParameter=false; repeatable',
+      collectSetting,
+    );
+}
+
+function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');
+  return { ...previous, [key]: value };
 }

@@ -1,8 +1,8 @@
 import { lockDataDirectory } from '../store/embedded/lock.ts';
-import { openWriter } from '../store/embedded/writer.ts';
-import type { ConfigFlags } from '../program.ts';
-import { configOf } from './flags.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
+import { openWriter } from '../store/embedded/writer.ts';
+import { configOf } from './config-of.ts';
+import type { ConfigFlags } from './flags.ts';
 
 /** `sallyport-gateway migrate`: what `start` does to the store, and no more. Refused while a gateway runs on it. */
 export async function migrateStore(flags: ConfigFlags): Promise<void> {

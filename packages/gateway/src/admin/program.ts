@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
-import { configurable, type ConfigFlags } from '../program.ts';
 import type { AddUserFlags } from './accounts.ts';
+import { configurable, type ConfigFlags } from './flags.ts';
 
 /** The `admin` commands: they work on the data directory, also while a gateway runs on it. */
 export function addAdminCommands(program: Command): void {

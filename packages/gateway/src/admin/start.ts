@@ -1,16 +1,21 @@
-import { isLoopback } from '../config/unsupported.ts';
+import { systemClock } from '@sallyport/core';
+import { isLoopback } from '../config/address.ts';
 import { createLog } from '../http/log.ts';
-import type { ConfigFlags } from '../program.ts';
 import { startGateway } from '../start.ts';
-import { configOf } from './flags.ts';
+import { configOf } from './config-of.ts';
+import type { ConfigFlags } from './flags.ts';
+import { countSignals } from './signals.ts';
 
 /** `sallyport-gateway start`: serves until the first SIGTERM or SIGINT, then drains; a second one ends at once. */
 export async function start(flags: ConfigFlags & { readonly printSetup?: boolean }): Promise<void> {
   const { config } = configOf(flags);
   const log = createLog(config.logLevel);
   const stop = Promise.withResolvers<NodeJS.Signals>();
-  const onSignal = (signal: NodeJS.Signals) => stop.resolve(signal);
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal);
+  const onSignal = countSignals(systemClock, (signal, count) => {
+    if (count > 1) process.exit(130);
+    stop.resolve(signal);
+  });
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 
   const gateway = await startGateway({
     config,
@@ -30,8 +35,6 @@ export async function start(flags: ConfigFlags & { readonly printSetup?: boolean
 
   const signal = await stop.promise;
   log.info({ signal }, 'draining');
-  const now = () => process.exit(130);
-  process.once('SIGTERM', now).once('SIGINT', now);
   await gateway.close();
   log.info('stopped');
   process.exit(0);

@@ -21,16 +21,20 @@ export function integer(fallback: number, min: number, max = Number.MAX_SAFE_INT
     .describe(`a whole number, ${range}`);
 }
 
-/** Seconds or another measure; fractions are allowed. */
-export function measure(fallback: number): Leaf<number> {
+/** A time span; fractions are allowed. `zero`: 0 has a meaning of its own. */
+export function seconds(fallback: number, { zero = false } = {}): Leaf<number> {
+  const span = zero ? z.number().nonnegative() : z.number().positive();
   return z
-    .preprocess(textToNumber, z.number().nonnegative().default(fallback))
-    .describe('a number, 0 or more');
+    .preprocess(textToNumber, span.default(fallback))
+    .describe(zero ? 'a number of seconds, 0 or more' : 'a number of seconds above 0');
 }
 
 export function flag(fallback: boolean): Leaf<boolean> {
-  const fromText = (value: unknown) => (value === 'true' ? true : value === 'false' ? false : value);
-  return z.preprocess(fromText, z.boolean().default(fallback)).describe('true or false');
+  return z.preprocess(textToFlag, z.boolean().default(fallback)).describe('true or false');
+}
+
+export function optionalFlag(): Leaf<boolean | undefined> {
+  return z.preprocess(textToFlag, z.boolean().optional()).describe('true or false');
 }
 
 export function oneOf<const T extends readonly [string, ...string[]]>(
@@ -83,6 +87,10 @@ function emptyToAbsent(value: unknown): unknown {
 
 function textToNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value;
+}
+
+function textToFlag(value: unknown): unknown {
+  return value === 'true' ? true : value === 'false' ? false : value;
 }
 
 function isHttpUrl(value: string): boolean {

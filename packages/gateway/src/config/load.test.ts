@@ -100,6 +100,35 @@ describe('values', () => {
   });
 });
 
+test('0 is taken where it has a meaning, a fraction where time is measured here', () => {
+  const flags = {
+    'bridge.registrationTtlSeconds': '0',
+    'bridge.tickSeconds': '0.05',
+    'oauth.refreshGraceSeconds': '0',
+    'oauth.codeReplaySeconds': '0',
+    drainSeconds: '0',
+  };
+  const { config } = loadConfig({ env, flags });
+  expect(config).toMatchObject({
+    bridge: { registrationTtlSeconds: 0, tickSeconds: 0.05 },
+    oauth: { refreshGraceSeconds: 0, codeReplaySeconds: 0 },
+    drainSeconds: 0,
+  });
+});
+
+test.each([
+  [{}, true, 'default'],
+  [{ host: '::1' }, true, 'default'],
+  [{ host: '192.0.2.1' }, false, 'default'],
+  [{ publicUrl: 'https://sallyport.example' }, false, 'default'],
+  [{ 'oauth.singleUser': 'false' }, false, '--set oauth.singleUser'],
+  [{ host: '192.0.2.1', 'oauth.singleUser': 'true' }, true, '--set oauth.singleUser'],
+])('%j: is one person served? %s', (flags, expected, origin) => {
+  const { config, settings } = loadConfig({ env, flags });
+  expect(config.oauth.singleUser).toBe(expected);
+  expect(settings).toContainEqual({ key: 'oauth.singleUser', value: expected, origin });
+});
+
 describe('errors', () => {
   test.each([
     ['port', '70000', 'port (from --port) must be a whole number, from 0 to 65535, not "70000".'],
@@ -118,6 +147,21 @@ describe('errors', () => {
     ],
   ])('%s = %j says what is allowed', (key, value, message) => {
     expect(() => loadConfig({ env, flags: { [key]: value } })).toThrow(message);
+  });
+
+  test.each([
+    ['bridge.pageEvents', '0', 'must be a whole number, 1 or more, not "0".'],
+    ['bridge.maxDeliveries', '0.5', 'must be a whole number, 1 or more, not "0.5".'],
+    ['bridge.tickSeconds', '0', 'must be a number of seconds above 0, not "0".'],
+    ['bridge.registrationTtlSeconds', '-1', 'must be a number of seconds, 0 or more, not "-1".'],
+    ['oauth.accessTokenSeconds', '0.5', 'must be a whole number, 1 or more, not "0.5".'],
+    ['oauth.refreshGraceSeconds', '0.5', 'must be a whole number, 0 or more, not "0.5".'],
+    ['oauth.failures.tokens', '0', 'must be a whole number, 1 or more, not "0".'],
+    ['oauth.singleUser', '1', 'must be true or false, not "1".'],
+  ])('%s = %j would break an engine', (key, value, message) => {
+    expect(() => loadConfig({ env, flags: { [key]: value } })).toThrow(
+      `${key} (from --set ${key}) ${message}`,
+    );
   });
 
   test('name the file or the variable that a value is from', () => {

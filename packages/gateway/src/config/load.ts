@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { readConfigFile } from './file.ts';
 import { nearest } from './nearest.ts';
-import { configSchema, secretKeys, type Config } from './schema.ts';
+import { configSchema, derivedDefaults, secretKeys, type Config } from './schema.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 export interface ConfigSources {
@@ -54,9 +54,9 @@ export function loadConfig({ flags = {}, file, env = process.env }: ConfigSource
         `${key} (from ${origin}) must be ${leaf.description ?? 'something else'}, not ${shown}.`,
       );
     }
-    settings.push({ key, value: parsed.data, origin });
+    settings.push({ key, value: parsed.data ?? derivedDefaults[key]?.(nest(settings)), origin });
   }
-  const config = nest(settings) as Config;
+  const config = nest(settings) as unknown as Config;
   refuseUnsupported(config);
   return { config: { ...config, dataDir: resolve(config.dataDir) }, settings };
 }
@@ -109,7 +109,7 @@ function unknownKey(key: string, origin: string, leaves: Leaves): ConfigError {
   );
 }
 
-function nest(settings: readonly Setting[]): object {
+function nest(settings: readonly Setting[]): Readonly<Record<string, unknown>> {
   const root: Record<string, unknown> = {};
   for (const { key, value } of settings) {
     const names = key.split('.');

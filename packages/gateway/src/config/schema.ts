@@ -5,7 +5,19 @@ import { defaultBridgeConfig, type BridgeConfig } from '@sallyport/bridge/server
 import { defaultOAuthConfig, type OAuthConfig } from '@sallyport/oauth/server';
 import { defaultTelemetryConfig, type TelemetryConfig } from '@sallyport/telemetry/server';
 import { z } from 'zod';
-import { flag, httpUrl, integer, integersByName, list, measure, oneOf, optionalText, text } from './leaf.ts';
+import { isLoopback } from './address.ts';
+import {
+  flag,
+  httpUrl,
+  integer,
+  integersByName,
+  list,
+  oneOf,
+  optionalFlag,
+  optionalText,
+  seconds,
+  text,
+} from './leaf.ts';
 
 const word = /^[a-z][a-z0-9]*$/;
 
@@ -28,8 +40,9 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       vendor: text('vendor', 'a lower-case word', word),
       agent: text('agent', 'a lower-case word', word),
     }),
-    /** The engines' own settings, with the engines' defaults. */
-    oauth: likeDefaults(defaultOAuthConfig).extend({
+    /** The engines' own settings, with the engines' defaults; OAuth's spans go over the wire, where they are whole. */
+    oauth: likeDefaults(defaultOAuthConfig, { wholeSeconds: true }).extend({
+      singleUser: optionalFlag(),
       corsOrigins: list('a list of web origins', /^https?:\/\/[^/\s]+$/),
     }),
     bridge: likeDefaults(defaultBridgeConfig),
@@ -40,7 +53,7 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       ...endpoints.map(({ id }) => id),
     ]),
     /** How long a stop waits for requests in flight. */
-    drainSeconds: measure(25),
+    drainSeconds: seconds(25, { zero: true }),
   });
 }
 
@@ -55,12 +68,25 @@ export interface Config extends Omit<Schema, 'oauth' | 'bridge' | 'telemetry'> {
 /** Settings whose values are not shown: they may carry a password. */
 export const secretKeys: readonly string[] = ['store', 'redisUrl', 'upstream'];
 
-/** A setting for each member: measures and flags, and groups of them. */
-function likeDefaults(defaults: object): z.ZodObject {
+/** Defaults that follow from settings further up in the schema. */
+export const derivedDefaults: Readonly<
+  Record<string, (settings: Readonly<Record<string, unknown>>) => unknown>
+> = {
+  // Behind a public address others may stand, to whom the default account must not be told.
+  'oauth.singleUser': ({ host, publicUrl }) => isLoopback(String(host)) && publicUrl === undefined,
+};
+
+/** Where 0 stands for `never`. */
+const mayBeZero = new Set(['registrationTtlSeconds', 'refreshGraceSeconds', 'codeReplaySeconds']);
+
+/** A setting for each member: time spans, counts (of which there is at least one), flags, and groups of them. */
+function likeDefaults(defaults: object, { wholeSeconds = false } = {}): z.ZodObject {
   const members = Object.entries(defaults).map(([name, value]: [string, unknown]) => {
-    if (typeof value === 'number') return [name, measure(value)] as const;
     if (typeof value === 'boolean') return [name, flag(value)] as const;
-    return [name, likeDefaults(value as object)] as const;
+    if (typeof value !== 'number') return [name, likeDefaults(value as object, { wholeSeconds })] as const;
+    const zero = mayBeZero.has(name);
+    const isSpan = name.endsWith('Seconds') && !wholeSeconds;
+    return [name, isSpan ? seconds(value, { zero }) : integer(value, zero ? 0 : 1)] as const;
   });
   return z.object(Object.fromEntries(members));
 }

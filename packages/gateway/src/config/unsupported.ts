@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { ConfigError } from './config-error.ts';
 import type { Config } from './schema.ts';
 
@@ -19,11 +18,6 @@ export function refuseUnsupported(config: Config): void {
     throw new ConfigError(
       `publicUrl must be set when host is ${host}: it is the address under which clients reach the gateway, such as https://sallyport.example.`,
     );
-}
-
-/** Whether only this machine can connect to `host`. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 function isWildcard(host: string): boolean {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createGunzip, createInflate } from 'node:zlib';
-import { ServiceError } from '@sallyport/core';
+import { nestsTooDeep, ServiceError } from '@sallyport/core';
 import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
 import { unsupportedMediaType } from './refusal.ts';
 
@@ -87,6 +87,7 @@ const protoKey =
 
 /** JSON without `__proto__` members, which would change what an object is once they are copied. */
 export function parseJson(text: string): unknown {
+  if (nestsTooDeep(text)) throw new ServiceError('invalid_request', 'The body nests too deeply.');
   try {
     const drop = (key: string, value: unknown) => (key === '__proto__' ? undefined : value);
     return JSON.parse(text, protoKey.test(text) ? drop : undefined) as unknown;

@@ -11,9 +11,12 @@ export function callSignal(
   const follow = () => controller.abort(other?.reason);
   if (other?.aborted === true) follow();
   other?.addEventListener('abort', follow, { once: true });
-  response.once('close', () => {
+  const closed = () => {
     other?.removeEventListener('abort', follow);
     if (!response.writableFinished) controller.abort(new Error('The caller hung up.'));
-  });
+  };
+  // The caller may have gone while it was asked who it is, or before its body was in.
+  if (response.closed) closed();
+  else response.once('close', closed);
   return { signal: controller.signal, end };
 }

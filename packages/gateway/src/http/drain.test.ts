@@ -50,6 +50,44 @@ test('held polls answer, requests in flight finish, readiness says so, and then 
   await expect(fetch(`${served.url}/healthz`)).rejects.toThrow();
 });
 
+test('a follower that comes back at once, and a poll that would be held, are told when to come', async () => {
+  const handlers: PartialHandlers = {
+    bridge: { poll: () => Promise.resolve(null) },
+    sessions: {
+      // Nothing ever comes.
+      stream: async ({ signal }) =>
+        (async function* () {
+          if (!signal.aborted) await once(signal, 'abort');
+          yield* [];
+        })(),
+    },
+  };
+  const hold = gate();
+  const served = await serve({ handlers, drainSteps: [() => hold.opened.then(() => undefined)] });
+  const get = (path: string) => fetch(served.url + path, { headers: { authorization: 'Bearer access' } });
+  const follower = await get('/v1/sessions/s/events/stream');
+  const closing = served.close();
+  for (const path of ['/v1/sessions/s/events/stream', '/v1/environments/e/work/poll?block_ms=1000']) {
+    const refused = await get(path);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: 'draining' });
+  }
+  expect((await get('/v1/environments/e/work/poll')).status).toBe(200);
+  hold.open();
+  await closing;
+  expect(await follower.text()).toContain(': draining');
+});
+
+test('a stream that opens while others end is ended at once', async () => {
+  const drain = createDrain({ clock: new ManualClock() });
+  const run = drain.run([]);
+  const ended = gate();
+  const remove = drain.add({ end: () => ended.open(), terminate: () => undefined });
+  await ended.opened;
+  remove();
+  await run;
+});
+
 test('a connection that only waits for a next request does not hold the end', async () => {
   const served = await serve();
   const agent = new Agent({ keepAlive: true });

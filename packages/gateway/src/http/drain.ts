@@ -2,7 +2,7 @@ import { ServiceError, sleep, type Clock } from '@sallyport/core';
 
 /** An answer that lasts: a WebSocket or server-sent events. */
 export interface OpenStream {
-  /** Says goodbye and ends. */
+  /** Says goodbye and ends. Idempotent. */
   end(): void;
   /** Ends at once. */
   terminate(): void;
@@ -13,7 +13,7 @@ export interface Drain {
   readonly draining: boolean;
   /** Aborts when the drain begins: held polls answer. */
   readonly signal: AbortSignal;
-  /** Counts a stream as open, until the returned function is called. */
+  /** Counts a stream as open, until the returned function is called; one that comes while draining is ended at once. */
   add(stream: OpenStream): () => void;
   /** Begins to drain, runs `steps` in order, then ends what streams are left, spread over time. Idempotent. */
   run(steps: readonly (() => Promise<void>)[]): Promise<void>;
@@ -54,6 +54,7 @@ export function createDrain({ clock, spreadMs = 10_000, spreadPerStreamMs = 10 }
     signal: controller.signal,
     add(stream) {
       streams.add(stream);
+      if (controller.signal.aborted) stream.end();
       return () => {
         streams.delete(stream);
         if (streams.size === 0) empty?.();

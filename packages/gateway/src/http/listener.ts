@@ -24,10 +24,13 @@ export async function listen(address: { readonly host: string; readonly port: nu
   let upgradable: (request: IncomingMessage) => boolean = () => false;
   const options = {
     requestTimeout: 300_000, // a feedback bundle of 50 MiB over a slow line
+    requireHostHeader: false, // refused by the app, in the service's shape
     keepAliveTimeout: 72_000, // longer than the 60 s of common proxies, so that they close first
     shouldUpgradeCallback: (request: IncomingMessage) => upgradable(request),
   };
   const server = createServer(options, (request, response) => serve(request, response));
+  // Expectations are optional to heed (RFC 9110 10.1.1); Node's own 417 has no body.
+  server.on('checkExpectation', (request, response) => serve(request, response));
   server.listen(address);
   await once(server, 'listening');
   return {

@@ -97,6 +97,8 @@ async function serve(
   const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw);
   const parts = validate(endpoint, request, body, dialect);
   const lasting = isSocket || endpoint.transport === 'sse';
+  // What lasts would be ended as soon as it began, and its client would be back at once: this one says when.
+  if (lasting || isHeld(parts)) drain.signal.throwIfAborted();
   const { signal, end } = callSignal(reply.raw, lasting ? undefined : drain.signal);
   const call: AnyCall = {
     ...parts,
@@ -132,6 +134,11 @@ async function serve(
   }
   if (endpoint.transport === 'sse') end(); // HEAD: nobody reads it
   sendAnswer(endpoint, reply, result);
+}
+
+/** Whether the caller waits for something to come. */
+function isHeld({ query }: Parts): boolean {
+  return ((query as { readonly block_ms?: number } | undefined)?.block_ms ?? 0) > 0;
 }
 
 function sentHeaders(reply: FastifyReply): Record<string, string> {

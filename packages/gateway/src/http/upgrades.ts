@@ -1,18 +1,13 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeCodes, maxFrameBytes } from '@sallyport/bridge/server';
 import { ServiceError, type Clock, type Random } from '@sallyport/core';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Drain } from './drain.ts';
 import type { Listener } from './listener.ts';
 
-/** The longest frame that is taken (bridge.md rule 16). */
-const maxPayload = 1024 * 1024;
-
 /** Handshakes a second; beyond, clients are sent away before the store is asked anything (bridge.md rule 10). */
 const handshakesPerSecond = 200;
-
-/** RFC 6455 7.4.1, as IANA extends it: the client may come back. */
-const serviceRestart = 1012;
 
 /**
  * The one place where connections become WebSockets. An upgrade request takes the way of any other request through the
@@ -42,7 +37,7 @@ export function createUpgradeRouter(
 ): UpgradeRouter {
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload,
+    maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     clientTracking: false,
   });
@@ -74,17 +69,20 @@ export function createUpgradeRouter(
       const upgrade = pending.get(request);
       if (upgrade === undefined) throw new Error('The request is no upgrade.');
       const { socket, head, response } = upgrade;
+      // The service speaks no subprotocol; a malformed list would make ws answer on its own, in HTML.
+      delete request.headers['sec-websocket-protocol'];
       response.detachSocket(socket);
       response.statusCode = 101;
       socket.once('close', () => response.emit('close'));
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const end = () => webSocket.close(serviceRestart, 'service restart');
-        const remove = drain.add({ end, terminate: () => webSocket.terminate() });
-        webSocket.once('close', remove);
         // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
         webSocket.on('error', () => undefined);
         take(webSocket);
-        if (drain.draining) end();
+        const remove = drain.add({
+          end: () => webSocket.close(closeCodes.serviceRestart, 'service restart'),
+          terminate: () => webSocket.terminate(),
+        });
+        webSocket.once('close', remove);
       });
     },
 

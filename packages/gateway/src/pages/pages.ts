@@ -1,4 +1,4 @@
-import { ServiceError, type Dialect } from '@sallyport/core';
+import { ServiceError, type Dialect, type Random } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorPage, toDocument, type Answer } from './answer.ts';
@@ -22,8 +22,11 @@ type Submit = (visit: Visit, fields: Fields, request: FastifyRequest, reply: Fas
 
 const maxFormBytes = 64 * 1024;
 
-export function createPages(server: AuthorizationServer, { dialect }: { readonly dialect: Dialect }): Pages {
-  const visits = createVisits(server);
+export function createPages(
+  server: AuthorizationServer,
+  { dialect, random }: { readonly dialect: Dialect; readonly random: Random },
+): Pages {
+  const visits = createVisits(server, random);
   const signIn = createSignInPages(server, visits);
   const setup = createSetupPage(server, visits);
   const device = createDevicePage(server, { visits, signIn, dialect });

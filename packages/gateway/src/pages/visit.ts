@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { randomSecret, ServiceError, systemRandom } from '@sallyport/core';
+import { randomSecret, ServiceError, type Random } from '@sallyport/core';
 import type { AuthorizationServer, IssuedSession, SignedIn } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieHeader, readCookies } from './cookies.ts';
@@ -29,7 +29,10 @@ export interface Visits {
   signOut(reply: FastifyReply): void;
 }
 
-export function createVisits({ issuer, sessions, accounts, config }: AuthorizationServer): Visits {
+export function createVisits(
+  { issuer, sessions, accounts, config }: AuthorizationServer,
+  random: Random,
+): Visits {
   const { protocol, pathname, host } = new URL(issuer);
   const secure = protocol === 'https:';
   // `__Host-`: no other host of the domain can plant one (RFC 6265bis 4.1.3.2).
@@ -57,7 +60,7 @@ export function createVisits({ issuer, sessions, accounts, config }: Authorizati
       const account = signedIn && (await accounts.get(signedIn.accountId));
       let secret = visitorSecret(request);
       if (secret === undefined) {
-        secret = randomSecret(systemRandom);
+        secret = randomSecret(random);
         addCookie(reply, formCookie, secret);
       }
       return {

@@ -1,4 +1,6 @@
+import { ManualClock } from '@sallyport/core/testing';
 import { expect, test } from 'vitest';
+import { gate } from '../../test/gate.ts';
 import { serve } from '../../test/serve.ts';
 
 test('ready is who gets answers from all that it needs', async () => {
@@ -13,4 +15,19 @@ test('ready is who gets answers from all that it needs', async () => {
   expect(await ready()).toEqual([503, { status: 'unavailable', checks: { store: 'failing' } }]);
   const alive = await fetch(`${served.url}/healthz`);
   expect([alive.status, await alive.json()]).toEqual([200, { status: 'ok' }]);
+});
+
+// Less than the two seconds in real time: they are the clock's.
+test('what does not answer within two seconds has timed out', { timeout: 1900 }, async () => {
+  const clock = new ManualClock();
+  const asked = gate();
+  const check = () => {
+    asked.open();
+    return new Promise<void>(() => undefined);
+  };
+  await using served = await serve({ checks: { store: check } }, { clock });
+  const ready = fetch(`${served.url}/readyz`);
+  await asked.opened;
+  await clock.advance(2000);
+  expect(await (await ready).json()).toEqual({ status: 'unavailable', checks: { store: 'timed out' } });
 });

@@ -1,3 +1,4 @@
+import type { Clock } from '@sallyport/core';
 import type { FastifyInstance } from 'fastify';
 import type { Drain } from '../http/drain.ts';
 
@@ -7,13 +8,16 @@ export type Checks = Readonly<Record<string, () => Promise<void>>>;
 const checkTimeoutMs = 2000;
 
 /** `/healthz`: the process is alive. `/readyz`: it can serve; 503 while it drains or something does not answer. */
-export function registerHealth(app: FastifyInstance, checks: Checks, drain: Drain): void {
+export function registerHealth(
+  app: FastifyInstance,
+  { checks, drain, clock }: { readonly checks: Checks; readonly drain: Drain; readonly clock: Clock },
+): void {
   app.get('/healthz', { logLevel: 'silent' }, (_request, reply) => {
     void reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
     const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await answers(check)] as const),
+      Object.entries(checks).map(async ([name, check]) => [name, await answers(check, clock)] as const),
     );
     const failed = results.some(([, result]) => result !== 'ok');
     const status = drain.draining ? 'draining' : failed ? 'unavailable' : 'ready';
@@ -22,14 +26,14 @@ export function registerHealth(app: FastifyInstance, checks: Checks, drain: Drai
   });
 }
 
-async function answers(check: () => Promise<void>): Promise<'ok' | 'failing' | 'timed out'> {
+async function answers(check: () => Promise<void>, clock: Clock): Promise<'ok' | 'failing' | 'timed out'> {
   const { promise, resolve } = Promise.withResolvers<'timed out'>();
-  const timer = setTimeout(() => resolve('timed out'), checkTimeoutMs);
+  const timer = clock.after(checkTimeoutMs, () => resolve('timed out'));
   try {
     return await Promise.race([check().then(() => 'ok' as const), promise]);
   } catch {
     return 'failing';
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }

@@ -18,9 +18,8 @@ export function workerHandlers({ worker }: BridgeEngine): Handlers['worker'] {
 
     register: ({ caller, params }) => worker.register(caller, params.id),
 
-    async stream({ caller, params, query, request }) {
-      const lastEventId = request.headers['last-event-id'];
-      const from = resumeFrom(query.from_seq, typeof lastEventId === 'string' ? lastEventId : undefined);
+    async stream({ caller, headers, params, query }) {
+      const from = resumeFrom(query.from_seq, headers['last-event-id']);
       const attach = await worker.open(caller, params.id, { from });
       return (socket) => attach(toStreamSocket(socket));
     },

@@ -7,7 +7,7 @@ import {
   type WorkerTokens,
 } from '@sallyport/bridge/server';
 import type { BridgeActs, StoredEvent } from '@sallyport/bridge/storage';
-import { createIds, createLocalWakeups, ServiceError } from '@sallyport/core';
+import { createIds, createLocalWakeups, ServiceError, silentLog } from '@sallyport/core';
 import type { CreateSessionRequest } from '@sallyport/core/contract';
 import { ManualClock, seededRandom } from '@sallyport/core/testing';
 import { bridgeActs } from '../../src/store/embedded/bridge-acts.ts';
@@ -41,6 +41,8 @@ export interface Harness {
   readonly poll: (environmentId: string, caller?: Caller) => Promise<string | undefined>;
   readonly events: (sessionId: string) => Promise<readonly StoredEvent[]>;
   readonly workState: (workId: string) => unknown;
+  /** What was warned of. */
+  readonly warnings: readonly object[];
   /** Another engine on the same database: what a restart leaves. */
   readonly restart: () => BridgeEngine;
 }
@@ -54,6 +56,7 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
   const acts = transactional(db, bridgeActs(db, ids));
   const reads = bridgeReads(readerOf(db));
   const tokens = plainTokens(clock);
+  const warnings: object[] = [];
   const start = () =>
     createBridgeEngine({
       store: { acts, reads },
@@ -70,6 +73,7 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
       },
       apiBaseUrl: 'http://127.0.0.1:1',
       config,
+      log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
     });
   const engine = start();
 
@@ -77,6 +81,7 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
     engine,
     clock,
     db,
+    warnings,
     tokens,
     acts,
     register: async (caller = owner) =>
@@ -143,7 +148,6 @@ function readerOf(db: DatabaseSync): Reader {
         all: (...parameters) => statement.all(...parameters) as Row[],
       };
     },
-    snapshot: (read) => read(),
     close: () => db.close(),
   };
 }

@@ -16,6 +16,20 @@ describe('a poll', () => {
     expect(await poll(env)).toBeUndefined();
   });
 
+  test('that does not wait gets its item also when the store takes a while', async () => {
+    const { engine, register, session, poll, clock, acts } = openHarness();
+    const env = await register();
+    const { workId } = await session(env);
+    await engine.start();
+    const claim = acts.claimWork.bind(acts);
+    acts.claimWork = async (argument) => {
+      await clock.advance(500);
+      return claim(argument);
+    };
+    expect(await poll(env)).toBe(workId);
+    await engine.stop();
+  });
+
   test('that is held gets work as it comes, and null when its time is over', async () => {
     const { engine, register, session, clock } = openHarness();
     const env = await register();
@@ -271,7 +285,7 @@ describe('running work', () => {
   }
 
   test('waits 5 min for its first stream, longer while its environment polls', async () => {
-    const { clock, poll, env, workId, workState, engine } = await started();
+    const { clock, poll, env, id, workId, workState, engine, warnings } = await started();
     for (let minute = 0; minute < 8; minute++) {
       await clock.advance(30_000);
       await poll(env);
@@ -280,6 +294,7 @@ describe('running work', () => {
     expect(workState(workId)).toBe('active');
     await clock.advance(272_000);
     expect(workState(workId)).toBe('lost');
+    expect(warnings).toEqual([{ work_id: workId, session_id: id, state: 'lost' }]);
     expect(await poll(env)).toBe(workId);
     await engine.stop();
   });
@@ -316,6 +331,23 @@ describe('running work', () => {
     expect(workState(workId)).toBe('lost');
     await next.stop();
   });
+});
+
+test('a client sends neither a stop nor what a worker reports, in a new session or a running one', async () => {
+  const { engine, register, session } = openHarness();
+  const env = await register();
+  const { id } = await session(env);
+  const events = ['control.input', 'control.stop', 'worker.exited', 'worker.own'].map((type) => ({ type }));
+  const refusal = {
+    code: 'invalid_request',
+    issues: [1, 2, 3].map((index) => ({
+      path: `events/${index}/type`,
+      message: expect.any(String) as string,
+    })),
+  };
+  await expect(engine.sessions.append(owner, id, events)).rejects.toMatchObject(refusal);
+  await expect(engine.sessions.create(owner, sessionRequest(env, { events }))).rejects.toMatchObject(refusal);
+  expect((await engine.sessions.append(owner, id, events.slice(0, 1))).events).toHaveLength(1);
 });
 
 test('the same Idempotency-Key makes one session a day, and takes no other request', async () => {

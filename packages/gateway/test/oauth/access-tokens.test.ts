@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '@sallyport/core';
 import { createAuthorizationServer } from '@sallyport/oauth/server';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { clientId, issuer, openServer, refusal, type TestServer } from './open-server.ts';
 
 const login = async (opened: TestServer) => opened.exchange(await opened.code());
@@ -169,11 +169,10 @@ describe('the signer', () => {
   test('does not call a token invalid while the store does not answer', async () => {
     const opened = await openServer();
     const { access_token: token } = await login(opened);
-    const { signingKeys } = opened.store.reads;
-    opened.store.reads.signingKeys = () => Promise.reject(new ServiceError('store_unavailable', 'disk'));
+    const failure = new ServiceError('store_unavailable', 'The store cannot be read.');
+    vi.spyOn(opened.store.reads, 'signingKeys').mockRejectedValueOnce(failure);
     await opened.clock.advance(30_000);
     expect(await refusal(opened.server.accessTokens.verify(token))).toBe('store_unavailable');
-    opened.store.reads.signingKeys = signingKeys;
     expect(await refusal(opened.server.accessTokens.verify(token))).toBe(undefined);
   });
 

@@ -19,6 +19,8 @@ export interface FakeAnswer {
   readonly raw?: string;
   /** Cuts the connection instead. */
   readonly reset?: true;
+  /** Never answers. */
+  readonly hang?: true;
 }
 
 export interface FakeFrame {
@@ -103,6 +105,9 @@ export class FakeService {
     this.backlog = [];
     this.#scripts.clear();
     this.#grants.length = 0;
+    // Of a bridge that was killed: its next work would go to nobody.
+    for (const response of this.#held) response.destroy();
+    this.#held.clear();
   }
 
   /** As a kill -9 ends it: no word to anyone. */
@@ -154,6 +159,7 @@ export class FakeService {
     const text = Buffer.concat(chunks).toString('utf8');
     const call = this.#note(request, text === '' ? undefined : JSON.parse(text));
     const scripted = this.#scripts.get(call.route)?.shift();
+    if (scripted?.hang) return;
     if (scripted?.reset) response.destroy();
     else if (scripted) reply(response, scripted);
     else if (call.route === 'poll') this.#poll(call, response);

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { balances, ledgerContents, openLedger, scratchDirectory } from '../../../test/store/scratch.ts';
-import { isDataDirectoryLocked, lockDataDirectory } from './lock.ts';
+import { lockDataDirectory, runningGateway } from './lock.ts';
 
 const victim = fileURLToPath(new URL('../../../test/store/victim.ts', import.meta.url));
 
@@ -53,11 +54,17 @@ test('after kill -9 every answered act is there, once', async () => {
   expect(await writer.area('ledger').deposit({ account: 'victim', amount: 1 })).toBe(entries.length + 1);
 });
 
+test('to look who runs makes nothing', () => {
+  const directory = `${scratchDirectory()}/none`;
+  expect(runningGateway(directory)).toBeUndefined();
+  expect(existsSync(directory)).toBe(false);
+});
+
 test('a second gateway is refused and told who holds the directory; kill -9 frees it', async () => {
   const directory = scratchDirectory();
   const gateway = startVictim(directory);
   await gateway.until(1);
-  expect(isDataDirectoryLocked(directory)).toBe(true);
+  expect(runningGateway(directory)).toEqual({ pid: gateway.child.pid, url: null });
   expect(() => lockDataDirectory(directory)).toThrow(
     expect.objectContaining({
       code: 'directory_in_use',
@@ -68,8 +75,9 @@ test('a second gateway is refused and told who holds the directory; kill -9 free
   const { writer } = await openLedger({ path: `${directory}/store.db` });
   expect(await writer.area('ledger').deposit({ account: 'admin', amount: 1 })).toBe(1);
   await gateway.kill();
-  expect(isDataDirectoryLocked(directory)).toBe(false);
-  const lock = lockDataDirectory(directory);
+  expect(runningGateway(directory)).toBeUndefined();
+  const lock = lockDataDirectory(directory, 'http://[::1]:9000');
+  expect(runningGateway(directory)).toEqual({ pid: process.pid, url: 'http://[::1]:9000' });
   expect(() => lockDataDirectory(directory)).toThrow(`process ${String(process.pid)}`);
   lock.release();
   lock.release();

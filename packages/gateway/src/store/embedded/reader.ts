@@ -9,13 +9,8 @@ export interface Query<Row> {
 
 /** Bounded reads on the calling thread. Every answered act is seen, and so is what another process wrote. */
 export interface Reader {
-  /**
-   * Prepares `sql`, once for each text. Reads by key, or with a LIMIT: the event loop waits meanwhile.
-   * `bigints` gives every integer as a bigint, for columns that go beyond 2^53 (others throw there).
-   */
-  query<Row>(sql: string, options?: { readonly bigints?: boolean }): Query<Row>;
-  /** Runs several reads on one state of the database. `read` is synchronous. */
-  snapshot<T>(read: () => T): T;
+  /** Prepares `sql`, once for each text. Reads by key, or with a LIMIT: the event loop waits meanwhile. */
+  query<Row>(sql: string): Query<Row>;
   /** Idempotent. */
   close(): void;
 }
@@ -29,32 +24,17 @@ export function openReader(path: string): Reader {
   const kept = new Map<string, Query<unknown>>();
 
   return {
-    query<Row>(sql: string, { bigints = false } = {}) {
-      const key = `${String(bigints)} ${sql}`;
-      const query = kept.get(key) ?? prepare(sql, bigints);
+    query<Row>(sql: string) {
+      const query = kept.get(sql) ?? db.prepare(sql);
       // Taken out and put in again: the map's order is that of the last use.
-      kept.delete(key);
-      kept.set(key, query);
+      kept.delete(sql);
+      kept.set(sql, query);
       const oldest = kept.keys().next().value;
       if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest);
       return query as Query<Row>;
     },
-    snapshot(read) {
-      db.exec('BEGIN');
-      try {
-        return read();
-      } finally {
-        db.exec('COMMIT');
-      }
-    },
     close: () => db.isOpen && db.close(),
   };
-
-  function prepare(sql: string, bigints: boolean): Query<unknown> {
-    const statement = db.prepare(sql);
-    statement.setReadBigInts(bigints);
-    return statement;
-  }
 }
 
 function open(path: string): DatabaseSync {

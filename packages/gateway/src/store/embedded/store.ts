@@ -3,7 +3,7 @@ import type { OAuthStore } from '@sallyport/oauth/server';
 import type { TelemetryStore } from '@sallyport/telemetry/server';
 import { bridgeReads } from './bridge-reads.ts';
 import { oauthReads } from './oauth-reads.ts';
-import { openReader } from './reader.ts';
+import { openReader, type Reader } from './reader.ts';
 import { telemetryReads } from './telemetry-reads.ts';
 import { openWriter, type WriterOptions } from './writer.ts';
 
@@ -21,17 +21,24 @@ export interface EmbeddedStore {
 /** Opens the file for reading and writing. Rejects with a `StoreError`. */
 export async function openEmbeddedStore(options: WriterOptions): Promise<EmbeddedStore> {
   const writer = await openWriter(options);
-  const reader = openReader(options.path);
-  return {
-    oauth: { acts: writer.area('oauth'), reads: oauthReads(reader) },
-    bridge: { acts: writer.area('bridge'), reads: bridgeReads(reader) },
-    telemetry: { ...writer.area('telemetry'), ...telemetryReads(reader) },
-    async check() {
-      reader.query('SELECT count(*) FROM schema_migration').get();
-    },
-    async close() {
-      await writer.close();
-      reader.close();
-    },
+  let reader: Reader | undefined;
+  const close = async () => {
+    await writer.close();
+    reader?.close();
   };
+  try {
+    const opened = (reader = openReader(options.path));
+    return {
+      oauth: { acts: writer.area('oauth'), reads: oauthReads(opened) },
+      bridge: { acts: writer.area('bridge'), reads: bridgeReads(opened) },
+      telemetry: { ...writer.area('telemetry'), ...telemetryReads(opened) },
+      async check() {
+        opened.query('SELECT count(*) FROM schema_migration').get();
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -1,9 +1,10 @@
 import { ServiceError } from '@sallyport/core';
 import { existsSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
-import { balances, openLedger } from '../../../test/store/scratch.ts';
-import { openReader } from './reader.ts';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { balances, ledgerContents, openLedger, scratchDirectory } from '../../../test/store/scratch.ts';
+import { openEmbeddedStore } from './store.ts';
 
 const ten = Array.from({ length: 10 }, (_, index) => index);
 
@@ -145,20 +146,29 @@ test('the file is its owner’s alone', async () => {
   expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
 });
 
-test('a reader cannot write, keeps one state in a snapshot, and reads integers beyond 2^53', async () => {
-  const { writer, path } = await openLedger();
-  const reader = openReader(path);
+test('a reader cannot write', async () => {
+  const { reader } = await openLedger();
   expect(() => reader.query("INSERT INTO account VALUES ('a', 1)").all()).toThrow('readonly');
+});
+
+test('an answer that cannot be read ends the thread, so that a close does not wait for it', async () => {
+  const post = vi.spyOn(Worker.prototype, 'postMessage');
+  onTestFinished(() => post.mockRestore());
+  const fatal: Error[] = [];
+  const { writer } = await openLedger({ onFatal: (error) => fatal.push(error) });
   await writer.area('ledger').deposit({ account: 'a', amount: 1 });
-  const other = new DatabaseSync(path);
-  const seen = reader.snapshot(() => {
-    const before = balances(reader);
-    other.exec('UPDATE account SET balance = 9007199254740993');
-    return [before, balances(reader)];
+  (post.mock.contexts.at(-1) as Worker).emit('messageerror', new Error('unreadable'));
+  await expect(writer.area('ledger').deposit({ account: 'a', amount: 1 })).rejects.toMatchObject({
+    code: 'store_unavailable',
   });
-  other.close();
-  expect(seen).toEqual([{ a: 1 }, { a: 1 }]);
-  const wide = reader.query<{ balance: bigint }>('SELECT balance FROM account LIMIT 1', { bigints: true });
-  expect(wide.get()).toEqual({ balance: 9007199254740993n });
-  reader.close();
+  await writer.close();
+  expect(fatal).toEqual([new Error('unreadable')]);
+});
+
+test('a store whose reads cannot be opened leaves no writer behind', async () => {
+  const path = join(scratchDirectory(), 'store.db');
+  // The ledger's tables are not the gateway's.
+  await expect(openEmbeddedStore({ path, contents: ledgerContents })).rejects.toThrow('no such table');
+  // The writer folded its log in.
+  expect(existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0).toBe(false);
 });

@@ -76,7 +76,10 @@ export async function openWriter<Registered extends Areas = typeof contents.area
     }
   });
   worker.on('error', lost);
-  worker.on('messageerror', lost);
+  worker.on('messageerror', (error) => {
+    lost(error);
+    void worker.terminate();
+  });
   worker.on('exit', (code) => lost(new Error(`The store's writer ended with code ${String(code)}.`)));
 
   function settle(id: number): Waiting | undefined {
