@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Installation } from './installation.ts';
 import type { Program } from './process.ts';
@@ -90,7 +92,16 @@ describe('wrong input is one clear sentence', () => {
     );
   });
 
-  test('expired login', async () => {
+  test('a login that was ended elsewhere', async () => {
+    await installation.login();
+    const copy = join(installation.folder, 'copy');
+    cpSync(join(installation.folder, 'config'), copy, { recursive: true });
+    expect(await installation.sallyport(['logout'], { env: { SALLYPORT_CONFIG_DIR: copy } }).end()).toBe(0);
+    expect(await refused(['whoami'], 3)).toMatch(/log in again.*\n.*sallyport login/i);
+    await installation.login();
+  });
+
+  test('a refused token', async () => {
     expect(await refused(['whoami'], 3, { SALLYPORT_TOKEN: 'expired' })).toMatch(/SALLYPORT_TOKEN/);
   });
 

@@ -4,4 +4,4 @@ export type { EndReason, RuntimeEvent } from './runtime/events.ts';
 export type { Execution, Executor, Exit, Job, StopSignal } from './runtime/executor.ts';
 export { shellExecutor, type ShellExecutorOptions } from './runtime/process.ts';
 export { looksSecret, type EnvironmentOptions } from './runtime/environment.ts';
-export { finalStatuses, stopDeadlineMs, type EventData } from './protocol/events.ts';
+export { stopDeadlineMs, type EventData } from './protocol/events.ts';

@@ -31,8 +31,6 @@ export interface EventData {
   'control.input': { readonly text: string };
 }
 
-export const finalStatuses: readonly SessionStatus[] = ['done', 'failed', 'stopped'];
-
 /** From `control.stop` to SIGKILL of the tree. */
 export const stopDeadlineMs = 10_000;
 

@@ -1,4 +1,9 @@
-import type { StoredAttribute, StoredRecord, StoredValue, TelemetryReads } from '@sallyport/telemetry/storage';
+import type {
+  StoredAttribute,
+  StoredRecord,
+  StoredValue,
+  TelemetryReads,
+} from '@sallyport/telemetry/storage';
 import type { Reader } from './reader.ts';
 
 interface RecordRow {
