@@ -30,13 +30,14 @@ export function build() {
   const state = sourceState();
   const built = packages.every((folder) => existsSync(join(folder, 'dist/index.js')));
   if (built && existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
-  console.error('Building ...');
+  console.error('Building (after a change; about half a minute the first time) ...');
   const nx = spawnSync(join(bin, 'nx'), ['run-many', '-t', 'build', 'bundle', '--output-style=static'], {
     cwd: root,
     env: nxEnv(),
-    stdio: ['ignore', 2, 2],
+    encoding: 'utf8',
   });
   if (nx.status !== 0) {
+    console.error(`${nx.stdout}${nx.stderr}`);
     throw new SetupError('The build failed: the errors above name the files. Mend them and start again.');
   }
   writeFileSync(stamp, state);

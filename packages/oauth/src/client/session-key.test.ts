@@ -82,6 +82,12 @@ test('takes the organization, the scope and the dialect that it is given', async
   expect(server.to('/api/bootstrap')).toHaveLength(0);
 });
 
+test('a key that the service does not know is refused, not taken for an account without organizations', async () => {
+  const nobody = { account: { uuid: '00000000-0000-0000-0000-000000000000', memberships: [] } };
+  server.on('/api/bootstrap', { body: nobody });
+  await expect(login()).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
+});
+
 test('says what to do without an organization, or with several', async () => {
   server.on('/api/bootstrap', { body: account() });
   await expect(login()).rejects.toMatchObject({ code: 'no_organization' });

@@ -1,3 +1,4 @@
+import { ServiceError } from '@sallyport/core';
 import { createClient, type Client } from '@sallyport/core/client';
 import { firstPartyClient } from '@sallyport/core/contract';
 import type { Credentials } from '../store/token-store.ts';
@@ -40,11 +41,16 @@ export function loginWithSessionKey(login: SessionKeyLogin): Promise<Credentials
   });
 }
 
+const nilUuid = '00000000-0000-0000-0000-000000000000';
+
 async function organizationOf(
   client: Client,
   call: { bearer: string; signal?: AbortSignal },
 ): Promise<string> {
   const { account } = await client.account.bootstrap(call);
+  // Who calls with an invalid credential is nobody to the bootstrap document, which has no 401.
+  if (account.uuid === nilUuid)
+    throw new ServiceError('invalid_token', 'The session key is not known to this gateway, or has expired.');
   const [first, ...others] = account.memberships.map(({ organization }) => organization.uuid);
   if (first === undefined) throw new LoginError('no_organization', 'The account belongs to no organization.');
   if (others.length > 0) {
