@@ -68,6 +68,8 @@ test("the README's transcript is what happens", async () => {
 async function setPassword(link: string): Promise<void> {
   const page = await browser.newPage();
   await page.goto(link);
+  // The browser heeds the page's own policy, and must let the stylesheet in.
+  expect(await page.evaluate('document.styleSheets.length')).toBe(1);
   const fields = await page.locator('input[type=password]').all();
   for (const field of fields) await field.fill(password);
   await page.getByRole('button').first().click();

@@ -1,2 +1,9 @@
 #!/usr/bin/env node
-import '../bundle/main.js';
+// Before anything is loaded that an older release cannot even parse or find.
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  console.error(
+    `sallyport-gateway needs Node.js 24 or newer; this is ${process.version}. In a clone, \`npx sallyport-gateway\` uses the right one.`,
+  );
+  process.exit(1);
+}
+await import('../bundle/main.js');

@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import type { FastifyReply } from 'fastify';
 import { html, type Html } from './html.ts';
-import { style, styleSource } from './style.ts';
+import { styleElement, styleSource } from './style.ts';
 
 /** What a page's route answers with. */
 export type Answer = Page | { readonly location: string };
@@ -39,9 +39,7 @@ export function toDocument(reply: FastifyReply, answer: Answer): string | undefi
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} - Sallyport</title>
-        <style>
-          ${{ markup: style }}
-        </style>
+        ${{ markup: styleElement }}
       </head>
       <body>
         <main>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** The pages' one stylesheet. */
-export const style = `
+const style = `
 :root { color-scheme: light dark; --ink: #1b1f24; --dim: #5b6570; --ground: #f3f4f6; --card: #fff; --line: #d3d8de; --accent: #1f5fbf; --on-accent: #fff; --alarm: #a4161a; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --dim: #a2abb5; --ground: #14171b; --card: #1d2127; --line: #3a4149; --accent: #7fb0ff; --on-accent: #0d1420; --alarm: #ff9c94; } }
 * { box-sizing: border-box; }
@@ -28,3 +28,6 @@ a { color: var(--accent); }
 
 /** The stylesheet is inline, and the only thing that the policy lets in. */
 export const styleSource = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+
+/** One piece, since a space more between the tags is another hash, and an unstyled page. */
+export const styleElement = `<style>${style}</style>`;

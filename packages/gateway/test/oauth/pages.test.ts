@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { neutralDialect, systemClock, systemRandom } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
@@ -91,6 +92,10 @@ describe('every page', () => {
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     );
+    // As a browser judges: the hash is of the bytes between the tags.
+    const [, served = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
+    const hash = createHash('sha256').update(served).digest('base64');
+    expect(headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(text).not.toMatch(/<script|javascript:|style="/);
