@@ -53,7 +53,8 @@ export function install() {
   }
   if (isInstalled() && existsSync(pinnedNode)) return;
   console.error('Installing dependencies (once; about a minute) ...');
-  const npm = spawnSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
+  // Warnings are about packages that want another Node.js than npm runs on: the pinned one, which this installs.
+  const npm = spawnSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     env: hostEnv(),
     stdio: ['ignore', 2, 2],

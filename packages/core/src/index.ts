@@ -28,3 +28,4 @@ export {
 export { createLocalWakeups } from './wakeups.ts';
 export { fullJitter } from './backoff.ts';
 export { nestsTooDeep } from './nesting.ts';
+export { nearest } from './nearest.ts';

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   createIds,
   systemClock,
@@ -8,17 +9,17 @@ import {
   type Random,
   ServiceError,
 } from '@sallyport/core';
-import { endpoints } from '@sallyport/core/contract';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { collectAllowedMethods } from './http/allowed-methods.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { Authenticator } from './http/handler.ts';
 import type { Listener } from './http/listener.ts';
+import { registerFamilies } from './http/families.ts';
 import { createLog } from './http/log.ts';
-import { matcherFor, pathOf, routePath } from './http/paths.ts';
+import { pathOf } from './http/paths.ts';
 import { registerContract, type PartialHandlers } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
-import { createRefusals, unrouted } from './http/refusals.ts';
+import { createRefusals, unrouted, type Elsewhere } from './http/refusals.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { createUpgradeRouter } from './http/upgrades.ts';
 import { registerAccessLog } from './plugins/access-log.ts';
@@ -33,6 +34,7 @@ export interface Served {
   readonly checks?: Checks;
   /** Registers the pages for browsers, in a scope of their own. */
   readonly pages?: (app: FastifyInstance) => void | Promise<void>;
+  readonly elsewhere?: Elsewhere;
   /** What engines do when the gateway drains, in order: answer held polls, say goodbye on streams. */
   readonly drainSteps?: readonly (() => Promise<void>)[];
 }
@@ -64,7 +66,7 @@ export interface App {
 export function createApp(served: Served, options: AppOptions): App {
   const { clock = systemClock, random = systemRandom, dialect, publicUrl } = options;
   const ids = options.ids ?? createIds(clock, random);
-  const refusals = createRefusals({ realm: publicUrl, dialect, ids });
+  const refusals = createRefusals({ realm: publicUrl, ids, elsewhere: served.elsewhere });
   const drain = createDrain({ clock });
   const app: FastifyInstance = fastify({
     loggerInstance: options.log ?? createLog('silent'),
@@ -102,16 +104,11 @@ export function createApp(served: Served, options: AppOptions): App {
   registerHealth(app, { checks: served.checks ?? {}, drain, clock });
   registerCors(app, { dialect, origins: options.corsOrigins });
 
-  const sockets = endpoints.filter(({ transport }) => transport === 'websocket');
-  const socketPaths = sockets.map((endpoint) => matcherFor(routePath(endpoint, dialect)));
-  const upgrades = createUpgradeRouter((url) => socketPaths.some((matches) => matches(pathOf(url))), {
-    drain,
-    clock,
-    random,
-  });
+  const upgrades = createUpgradeRouter({ drain, clock, random });
   void app.register((scope, _options, done) => {
     const limiter = createRateLimiter(clock, options.rateLimits);
     registerContract(scope, { ...served, limiter, dialect, clock, drain, upgrades });
+    registerFamilies(scope, { authenticator: served.authenticator, dialect });
     done();
   });
   const { pages } = served;
@@ -123,9 +120,9 @@ export function createApp(served: Served, options: AppOptions): App {
     drain,
     async attach(listener) {
       await app.ready();
-      upgrades.attach(listener, (request, response) => app.routing(request, response));
       listener.server.on('clientError', (error, socket) => refusals.onClientError(error, socket as never));
-      listener.open((request, response) => app.routing(request, response));
+      const serve = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response);
+      listener.open(serve, (request, socket, head) => upgrades.receive(request, { socket, head }, serve));
     },
     close: () => app.close(),
   };

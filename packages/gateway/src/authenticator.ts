@@ -1,17 +1,21 @@
 import type { WorkerTokens } from '@sallyport/bridge/server';
-import type { AuthorizationServer } from '@sallyport/oauth/server';
+import { isApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
 import type { Authenticator } from './http/handler.ts';
 
 /** Who credentials are of, by the authorization server and the bridge. */
 export function createAuthenticator(
-  { accessTokens, sessions }: AuthorizationServer,
+  { accessTokens, apiKeys, sessions }: AuthorizationServer,
   workerTokens: WorkerTokens,
 ): Authenticator {
   return {
     async accessToken(token) {
+      if (isApiKey(token)) {
+        const { keyId, ...grant } = await apiKeys.verify(token);
+        return { ...grant, grantId: keyId, isApiKey: true };
+      }
       const { accountId, organizationId, role, permissions, scopes, familyId } =
         await accessTokens.verify(token);
-      return { accountId, organizationId, role, permissions, scopes, grantId: familyId };
+      return { accountId, organizationId, role, permissions, scopes, grantId: familyId, isApiKey: false };
     },
     sessionKey: (key) => sessions.authenticate(key),
     ingress: (token) => workerTokens.verify(token),

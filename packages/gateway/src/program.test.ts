@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { lockDataDirectory } from './store/embedded/lock.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { lockStore } from './store/embedded/lock.ts';
 
 // Several processes a test, each started from sources.
 vi.setConfig({ testTimeout: 60_000 });
@@ -18,10 +18,12 @@ beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-program-
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function program(args: readonly string[], env: Record<string, string> = {}) {
-  return spawn(process.execPath, ['--conditions=@sallyport/source', main, ...args], {
+  const child = spawn(process.execPath, ['--conditions=@sallyport/source', main, ...args], {
     env: { PATH: process.env['PATH'], HOME: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
 }
 
 async function run(args: readonly string[], env?: Record<string, string>) {
@@ -48,6 +50,7 @@ async function started(dataDir: string, args: readonly string[] = []) {
     line: line.value,
     lines,
     url,
+    errors,
     async stop(signal: NodeJS.Signals = 'SIGTERM') {
       child.kill(signal);
       return (await closed)[0];
@@ -81,13 +84,39 @@ describe('start', () => {
     expect(await gateway.stop(signal)).toBe(0);
   });
 
-  test('a second gateway on the same data is refused in one sentence', async () => {
-    const dataDir = join(directory, 'twice');
-    const gateway = await started(dataDir);
-    const second = await run(['start', '--port', '0', '--data-dir', dataDir]);
+  test('of five gateways that start at once on the same data one serves, and the others say which', async () => {
+    const args = ['start', '--port', '0', '--data-dir', join(directory, 'race')];
+    const gateways = Array.from({ length: 5 }, () => program(args));
+    const outputs = gateways.map(async (child) => ({
+      child,
+      stderr: text(child.stderr),
+      ...(await Promise.race([
+        once(createInterface(child.stdout), 'line').then(([line]) => ({ line: String(line) })),
+        once(child, 'exit').then(([code]) => ({ code: Number(code) })),
+      ])),
+    }));
+    const ended = await Promise.all(outputs);
+    const [winner, ...more] = ended.filter((output) => 'line' in output);
+    expect(more).toEqual([]);
+    const url = winner && 'line' in winner ? winner.line.replace('listening on ', '') : '';
+    for (const loser of ended.filter((output) => output !== winner)) {
+      expect(loser).toMatchObject({ code: 1 });
+      expect(await loser.stderr).toBe(
+        `sallyport-gateway: The store ${join(directory, 'race', 'sallyport.db')} is in use by another gateway (process ${String(winner?.child.pid)}, ${url}): stop it, or give this one a directory of its own with --data-dir.\n`,
+      );
+    }
+    const stopped = winner && once(winner.child, 'exit');
+    winner?.child.kill();
+    expect(await stopped).toEqual([0, null]);
+  });
+
+  test('of two gateways with directories of their own one has the store that both name', async () => {
+    const on = ['--store', `sqlite:${join(directory, 'shared.db')}`];
+    const gateway = await started(join(directory, 'one'), on);
+    const second = await run(['start', '--port', '0', '--data-dir', join(directory, 'other'), ...on]);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toMatch(
-      /^sallyport-gateway: The data directory .* is in use by another gateway \(process \d+\).*\n$/,
+      /^sallyport-gateway: The store .*shared\.db is in use by another gateway .*\n$/,
     );
     expect(await gateway.stop()).toBe(0);
   });
@@ -105,19 +134,65 @@ describe('start', () => {
     expect(() => statSync(join(directory, 'untouched'))).toThrow('ENOENT');
   });
 
-  test('a data directory that cannot be is refused in one sentence', async () => {
-    const refused = await run(['start', '--port', '0', '--data-dir', join(main, 'below-a-file')]);
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^sallyport-gateway: .*below-a-file.*\n$/);
-  });
+  test.each([join(main, 'below-a-file'), '/proc/sallyport'])(
+    '%s as the data directory is refused',
+    async (at) => {
+      const refused = await run(['start', '--port', '0', '--data-dir', at]);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toMatch(
+        new RegExp(
+          `^sallyport-gateway: The directory ${at} cannot be made \\(.*\\): give another one with --data-dir.*\n$`,
+        ),
+      );
+    },
+  );
 
   test('prints the one-time link of a new installation when asked to', async () => {
     const dataDir = join(directory, 'setup');
     const gateway = await started(dataDir, ['--print-setup']);
-    const link = (await gateway.lines.next()).value ?? '';
-    expect(link).toMatch(`set the owner's password: ${gateway.url}/setup?`);
-    expect((await fetch(link.replace(/^.*: /, ''))).status).toBe(200);
+    expect((await gateway.lines.next()).value).toBe('');
+    const [link = ''] = /http:.*/.exec((await gateway.lines.next()).value ?? '') ?? [];
+    expect(link).toMatch(`${gateway.url}/setup?`);
+    expect((await fetch(link)).status).toBe(200);
     expect(await gateway.stop()).toBe(0);
+    expect(await gateway.errors).not.toContain('--print-setup');
+  });
+
+  test.runIf(process.platform === 'linux')('a terminal shows no JSON, and the link last', async () => {
+    const args = ['--conditions=@sallyport/source', main, 'start', '--port', '0'];
+    const command = [process.execPath, ...args, '--data-dir', join(directory, 'terminal')].join(' ');
+    const child = spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
+      env: { PATH: process.env['PATH'], HOME: directory },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let screen = '';
+    child.stdout.on('data', (data) => (screen += String(data)));
+    await expect.poll(() => screen, { timeout: 20_000 }).toMatch(/\/setup\?\S+\s/);
+    const url = /listening on (\S+)/.exec(screen)?.[1] ?? '';
+    for (const path of ['/login', '/nothing']) await fetch(url + path);
+    const closed = once(child, 'close');
+    child.stdin.write('\x03');
+    expect(await closed).toEqual([0, null]);
+    expect(screen.replace('^C', '').trim().split(/\s*\n/)).toEqual([
+      `listening on ${url}`,
+      expect.stringMatching(`^Set the owner's password: ${url}/setup\\?token=\\S+$`),
+    ]);
+  });
+
+  test('without a terminal it is told how to get the link, and none is made', async () => {
+    const dataDir = join(directory, 'untold');
+    const on = ['--data-dir', dataDir];
+    const given = await run(['admin', 'user', 'password', 'owner@localhost', ...on]);
+    const { setup_link: link } = JSON.parse(given.stdout) as { setup_link: string };
+    const gateway = await started(dataDir);
+    const page = link.replace(/^http:..[^/]+/, gateway.url);
+    await expect.poll(async () => (await fetch(page)).status).toBe(200);
+    expect(await gateway.stop()).toBe(0);
+    const told = (await gateway.errors).split('\n').filter((line) => line.includes('--print-setup'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('`sallyport-gateway admin user password owner@localhost`');
+    expect(await gateway.errors).not.toMatch(/token=(?!\[Redacted\])/);
   });
 
   test('a request that never ends holds a stop no longer than the deadline', async () => {
@@ -159,7 +234,13 @@ describe('usage', () => {
   });
 
   test.each([
-    [['strat'], /unknown command|too many arguments/],
+    [['strat'], /^error: there is no command 'strat'; did you mean start\?\n$/],
+    [
+      ['frobnicate', '--port', '0'],
+      /^error: there is no command 'frobnicate'; sallyport-gateway --help lists all\n$/,
+    ],
+    [['start', 'now'], /^error: start takes no arguments, but got now\n$/],
+    [['admin', 'usr'], /Did you mean user/],
     [['start', '--prot', '1'], /unknown option '--prot'/],
     [['start', '--set', 'port'], /'--set <key=value>' argument 'port' is invalid. It must be KEY=VALUE\./],
     [['start', '--port', 'x'], /^sallyport-gateway: port \(from --port\) must be a whole number/],
@@ -218,7 +299,7 @@ describe('migrate and doctor', () => {
       0,
       expect.stringContaining('of an older release: the next start brings it up to date'),
     ]);
-    const lock = lockDataDirectory(dataDir);
+    const lock = lockStore(join(dataDir, 'sallyport.db'));
     const held = await run(['doctor', '--data-dir', dataDir]);
     lock.release();
     expect([held.code, held.stdout]).toEqual([
@@ -280,7 +361,8 @@ describe('admin', () => {
     expect(nobody).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'sallyport-gateway: There is no such account.\n',
+      stderr:
+        'sallyport-gateway: There is no account x@y.example: add it with `sallyport-gateway admin user add x@y.example`.\n',
     });
     expect((await run(['admin', 'user', 'add', 'a@b.example', '--role', 'king'])).code).toBe(2);
   });

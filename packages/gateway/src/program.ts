@@ -5,6 +5,10 @@ import { version } from './version.ts';
 
 /** Parses the command line and runs the command; each one's modules are loaded only when it runs. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
+  // `| head` has read enough; nobody is left to be told.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   try {
     await createProgram().parseAsync(argv);
   } catch (error) {
@@ -40,7 +44,10 @@ Examples:
   configurable(program.command('start', { isDefault: true }))
     .description('Serves until SIGTERM or SIGINT.')
     .option('--print-setup', 'print the one-time link of a new installation even without a terminal')
-    .action(async (flags: ConfigFlags & { printSetup?: boolean }) => {
+    // Also what is no command comes here, as an argument of the one that needs no name.
+    .allowExcessArguments()
+    .action(async (flags: ConfigFlags & { printSetup?: boolean }, command: Command) => {
+      if (command.args.length > 0) await refuseArguments(program, command);
       const { start } = await import('./admin/start.ts');
       await start(flags);
     });
@@ -68,6 +75,25 @@ Examples:
       printConfig(flags);
     });
 
+  configurable(program.command('openapi'))
+    .description('Prints the OpenAPI 3.1 document of all endpoints as JSON.')
+    .action(async (flags: ConfigFlags) => {
+      const { printOpenApi } = await import('./admin/openapi.ts');
+      printOpenApi(flags);
+    });
+
   addAdminCommands(program);
   return program;
+}
+
+async function refuseArguments(program: Command, start: Command): Promise<void> {
+  const [first = ''] = program.args;
+  if (first === start.name()) start.error(`error: start takes no arguments, but got ${start.args.join(' ')}`);
+  const { nearest } = await import('@sallyport/core');
+  const meant = nearest(
+    first,
+    program.commands.map((command) => command.name()),
+  );
+  const next = meant === undefined ? 'sallyport-gateway --help lists all' : `did you mean ${meant}?`;
+  program.error(`error: there is no command '${first}'; ${next}`);
 }

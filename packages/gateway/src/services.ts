@@ -14,16 +14,18 @@ import { oauthHandlers } from './routes/oauth.ts';
 import { sessionsHandlers } from './routes/sessions.ts';
 import { telemetryHandlers } from './routes/telemetry.ts';
 import { workerHandlers } from './routes/worker.ts';
-import { lockDataDirectory } from './store/embedded/lock.ts';
+import { lockStore } from './store/embedded/lock.ts';
 import { embeddedStorePath } from './store/embedded/path.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
 /** The engines over their stores: all that the gateway's routes need. */
 export interface Services extends Served {
-  /** A one-time link to set the owner's password; `undefined` once there is one. */
+  /** The owner's e-mail address, as long as the account has no password. */
+  ownerToSetUp(): Promise<string | undefined>;
+  /** A one-time link to set the owner's password, in place of those given before; `undefined` once there is one. */
   setupLink(): Promise<string | undefined>;
-  /** Ends the engines, flushes and closes the store, and gives the data directory free. */
+  /** Ends the engines, flushes and closes the store, and gives it free. */
   close(): Promise<void>;
 }
 
@@ -40,10 +42,11 @@ export interface ServicesOptions {
 /** Opens the embedded store and composes the engines over it. Rejects with a `StoreError`, whose message is for people. */
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const { config, publicUrl, onFatal } = options;
-  const lock = lockDataDirectory(config.dataDir, publicUrl);
+  const path = embeddedStorePath(config);
+  const lock = lockStore(path, publicUrl);
   let store: EmbeddedStore | undefined;
   try {
-    store = await openEmbeddedStore({ path: embeddedStorePath(config), onFatal });
+    store = await openEmbeddedStore({ path, onFatal });
     const services = await compose(store, options);
     return {
       ...services,
@@ -113,6 +116,8 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     sessions: sessionsHandlers(bridge),
     worker: workerHandlers(bridge),
     telemetry: telemetryHandlers(telemetry),
+    environments: {},
+    feedback: {},
   };
 
   await bridge.start();
@@ -126,8 +131,13 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     authenticator: createAuthenticator(oauth, workerTokens),
     handlers,
     pages: (app) => pages.register(app),
+    elsewhere: pages.elsewhere,
     checks: { store: () => store.check() },
     drainSteps: [() => bridge.drain()],
+    async ownerToSetUp() {
+      const owner = await oauth.accounts.find();
+      return owner.hasPassword ? undefined : owner.email;
+    },
     async setupLink() {
       const owner = await oauth.accounts.find();
       return owner.hasPassword ? undefined : oauth.accounts.setupLink(owner.id);

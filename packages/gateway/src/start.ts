@@ -5,6 +5,7 @@ import { localUrlOf, publicUrlOf } from './config/address.ts';
 import type { Config } from './config/schema.ts';
 import { listen, type Listener } from './http/listener.ts';
 import { createLog } from './http/log.ts';
+import { upgradableIn } from './http/upgradable.ts';
 import { openServices, type Services } from './services.ts';
 
 export interface GatewayOptions {
@@ -32,7 +33,7 @@ export interface Gateway {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = systemClock, log = createLog('silent') } = options;
-  const listener = await listen(config);
+  const listener = await listen({ ...config, upgradable: upgradableIn(config.dialect) });
   const url = localUrlOf(config.host, listener.port);
   const publicUrl = publicUrlOf(config, listener.port);
   let services: Services | undefined;

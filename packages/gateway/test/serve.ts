@@ -2,6 +2,7 @@ import { neutralDialect, ServiceError, systemClock, type Clock, type Dialect } f
 import { createApp, type App, type AppOptions, type Served } from '../src/app.ts';
 import type { Authenticator, Caller } from '../src/http/handler.ts';
 import { listen, type Listener } from '../src/http/listener.ts';
+import { upgradableIn } from '../src/http/upgradable.ts';
 
 export interface ServedApp extends AsyncDisposable {
   readonly app: App;
@@ -16,7 +17,11 @@ export async function serve(
   served: Partial<Served> = {},
   options: Partial<AppOptions> & { readonly dialect?: Dialect; readonly clock?: Clock } = {},
 ): Promise<ServedApp> {
-  const listener = await listen({ host: '127.0.0.1', port: 0 });
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    upgradable: upgradableIn(options.dialect ?? neutralDialect),
+  });
   const url = `http://127.0.0.1:${listener.port}`;
   const app = createApp(
     { authenticator: testAuthenticator, handlers: {}, ...served },
@@ -43,6 +48,7 @@ const everything: Caller = {
   permissions: ['read', 'write', 'manage_projects'],
   scopes: ['profile', 'vendor_api'],
   grantId: 'grant',
+  isApiKey: false,
 };
 
 /** `access`: may do all; `viewer`: reads only; `unscoped`: has no scope; `session` and `worker`: the other two kinds. */

@@ -11,7 +11,10 @@ export interface EventData {
     readonly reason?: string;
     readonly exit_code?: number;
   };
-  /** A piece of the process's output: `text`, or `base64` where it is not UTF-8. */
+  /**
+   * A piece of the process's output: `text`, or `base64` where it is not UTF-8. `text` is a line without the newline at its
+   * end, or several with newlines between them.
+   */
   'session.output': {
     readonly stream: 'stdout' | 'stderr';
     readonly text?: string;

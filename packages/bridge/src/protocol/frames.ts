@@ -47,6 +47,8 @@ export const streamFrameTypes = [
 
 /** WebSocket close codes of ours (RFC 6455 7.4.2 leaves 4000 to 4999 to applications). */
 export const closeCodes = {
+  /** RFC 6455: it is over, as it should be. */
+  normal: 1000,
   /** RFC 6455: the service restarts; come back. */
   serviceRestart: 1012,
   tooBig: 1009,

@@ -37,16 +37,18 @@ export async function acknowledge(
 /**
  * Acknowledges a delivery, through an outage: for as long as no answer comes, because a lost answer may have been "ours",
  * but for 30 s at most where the service answers that it cannot. Anything else is thrown: the item is not to be run.
+ * After `stopping` nothing is waited for; only a lost answer is asked for once more. `signal` ends that, too.
  */
 export async function acknowledgeDelivery(
   context: Context,
   environmentId: string,
   workId: string,
-  signal: AbortSignal,
+  { stopping, signal }: { readonly stopping: AbortSignal; readonly signal: AbortSignal },
 ): Promise<Holder> {
   const backoff = new Backoff(context);
   const until = context.clock.monotonic() + ackPatienceMs;
   for (let attempt = 0; ; attempt += 1) {
+    const isLast = stopping.aborted;
     try {
       const isRepeated = attempt > 0;
       return await acknowledge(context, environmentId, workId, {
@@ -56,11 +58,15 @@ export async function acknowledgeDelivery(
       });
     } catch (error) {
       const verdict = judgeFailure(error);
-      if (verdict.kind !== 'retry' || signal.aborted) throw error;
+      if (verdict.kind !== 'retry' || signal.aborted || isLast) throw error;
       const waitMs = backoff.next(verdict.retryAfterMs);
       const isAnswered = error instanceof ServiceError;
       if (isAnswered && context.clock.monotonic() + waitMs > until) throw error;
-      await sleep(context.clock, waitMs, signal);
+      const isCut = await sleep(context.clock, waitMs, stopping).then(
+        () => false,
+        () => true,
+      );
+      if (isAnswered && isCut) throw error; // it was not taken, so it is offered again
     }
   }
 }

@@ -3,6 +3,7 @@ import { judgeFailure } from './failure.ts';
 import { isAlive } from './process-identity.ts';
 import { signalGroup, sweep } from './process-tree.ts';
 import type { BridgeState, SessionRecord } from './state.ts';
+import { within } from './within.ts';
 
 /**
  * Ends the processes that an earlier bridge on these files left behind: it was killed, lifeline and all. Goes by the
@@ -17,11 +18,15 @@ export async function killLeftovers(state: BridgeState): Promise<readonly Sessio
   return records;
 }
 
-/** Tells the service that their work is over, within 5 s. What it cannot be told now is kept for the next start. */
+/**
+ * Tells the service that their work is over, within `limitMs`, while `signal` lets it. What it cannot be told now is kept
+ * for the next start.
+ */
 export async function stopLeftovers(
-  { client, log }: Context,
+  { client, clock, log }: Context,
   state: BridgeState,
   records: readonly SessionRecord[],
+  { signal, limitMs = 5_000 }: { readonly signal: AbortSignal; readonly limitMs?: number },
 ): Promise<void> {
   const stop = async ({
     environment_id: environmentId,
@@ -29,11 +34,10 @@ export async function stopLeftovers(
     session_id: sessionId,
   }: SessionRecord) => {
     try {
-      await client.bridge.stop({
-        params: { env_id: environmentId, work_id: workId },
-        body: { force: true },
-        timeoutMs: 5_000,
-      });
+      const params = { env_id: environmentId, work_id: workId };
+      await within(clock, limitMs, signal, (ending) =>
+        client.bridge.stop({ params, body: { force: true }, signal: ending }),
+      );
     } catch (error) {
       if (judgeFailure(error).kind !== 'missing') {
         log.warn({ err: error, workId }, 'work of an earlier bridge could not be stopped yet');

@@ -14,4 +14,6 @@ export interface Context {
   /** Sent as `vendor-worker-id`: tells this installation's bridge from others of the account. */
   readonly workerId: string;
   readonly deriveIngressToken: (workerJwt: string) => string;
+  /** Aborts when the bridge is to end at once: no call to the service is worth waiting for. */
+  readonly killed: AbortSignal;
 }

@@ -22,8 +22,11 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
 /** A session that runs. */
 export interface Execution {
   readonly pid: number | undefined;
-  /** Gives it an event of the session's log. */
-  deliver(event: SessionEvent): void;
+  /**
+   * Gives it an event of the session's log, which it takes in any case. A promise means that it has enough: no further
+   * event is given before that resolves, nor acknowledged to the service.
+   */
+  deliver(event: SessionEvent): Promise<unknown> | undefined;
   /** There will be no further events. */
   endInput(): void;
   /** Nothing may be emitted until `resume`: the service does not keep up. Events already under way may still come. */

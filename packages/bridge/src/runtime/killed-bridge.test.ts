@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { Bench, temporaryFolder } from './testing/bench.ts';
-import { FakeService } from './testing/fake-service.ts';
+import { FakeService, workOf } from './testing/fake-service.ts';
 import { openLivingPipe } from './testing/living-pipe.ts';
 import { identify } from './process-identity.ts';
 import { BridgeState } from './state.ts';
@@ -43,11 +43,12 @@ test('a bridge that is killed leaves no process; the next one ends the work and 
   const stops = service.calls.all.filter(({ route }) => route === 'stop');
   expect(stops.map(({ path, body }) => [path, body]).sort()).toEqual([
     ['/v1/environments/env_1/work/work_b/stop', { force: true }],
-    ['/v1/environments/env_1/work/work_session_a/stop', { force: true }],
+    [`/v1/environments/env_1/work/${workOf('session_a')}/stop`, { force: true }],
   ]);
   const registered = service.calls.all.filter(({ route }) => route === 'register');
   expect(registered[1]).toMatchObject({ body: { environment_id: 'env_1' } });
   expect(registered[1]!.headers['vendor-worker-id']).toBe(registered[0]!.headers['vendor-worker-id']);
+  await next.until('polling'); // or the stop would cut the reports short
   await next.stop();
   expect(innocent.exitCode).toBeNull();
   expect(innocent.kill()).toBe(true);

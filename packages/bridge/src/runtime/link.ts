@@ -1,13 +1,15 @@
 import type { SessionEvent } from '@sallyport/core/contract';
-import { closeCodes, type ServiceFrame } from '../protocol/frames.ts';
+import type { ServiceFrame } from '../protocol/frames.ts';
 import { acknowledge } from './ack.ts';
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import type { EndReason } from './events.ts';
-import { judgeFailure, pauseMs, toError } from './failure.ts';
+import { toError } from './failure.ts';
 import { obtainCredentials, registerWorker, type Credentials } from './handshake.ts';
+import { judgeStepFailure, judgeStreamEnd, type LinkJudgement, type LinkStep } from './link-judgement.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
+import { PlaceInLog } from './place-in-log.ts';
 import { WorkerStream, type StreamEnd } from './stream.ts';
 
 /** Superseded again so soon: two bridges have the same identity, and one has to give in. */
@@ -21,7 +23,8 @@ export interface LinkOptions {
   readonly environmentId: string;
   readonly sessionId: string;
   readonly workId: string;
-  readonly onEvent: (event: SessionEvent) => void;
+  /** Gives whether it was taken; one that was not comes again after `reopen`. */
+  readonly onEvent: (event: SessionEvent) => boolean;
   readonly onCaughtUp: () => void;
   /** Whether the session may still be ours is in doubt: nothing more of the process may go out meanwhile. */
   readonly onDoubt: (isInDoubt: boolean) => void;
@@ -29,7 +32,7 @@ export interface LinkOptions {
 
 /** Where the link goes on. */
 type Next =
-  | { readonly step: 'connect' | 'handshake' | 'doubt'; readonly error?: Error; readonly waitMs?: number }
+  | { readonly step: LinkStep; readonly error?: Error; readonly waitMs?: number }
   | { readonly step: 'gone'; readonly reason: EndReason };
 
 /** Keeps one session connected to the service, from the handshake to the session's end, through whatever happens. */
@@ -40,24 +43,21 @@ export class Link {
   #credentials: Credentials | undefined;
   #stream: WorkerStream | undefined;
   #next: Next = { step: 'handshake' };
-  #lastSeq = 0;
   /** Where others want it to go on, whatever it is doing. */
   #order: Next | undefined;
   #supersededAt: number | undefined;
   #credentialsAt = 0;
   #drainMs: number | undefined;
   #renewal = new AbortController();
+  #isFinishing = false;
+  readonly #place: PlaceInLog;
   readonly #abort = new AbortController();
 
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.context);
     this.#pause = new Pause(options.context.clock);
-  }
-
-  /** The present proof of being the session's worker. */
-  get workerJwt(): string | undefined {
-    return this.#credentials?.workerJwt;
+    this.#place = new PlaceInLog(options.onEvent);
   }
 
   /**
@@ -76,24 +76,31 @@ export class Link {
       this.#order ??= planned; // an order wins, and may come while we rest
       for (let next = this.#takeOrder(); next; next = this.#takeOrder()) {
         this.#next = next;
+        if (this.#isFinishing && 'error' in next) return undefined;
         await this.#rest(next);
       }
     }
     return undefined;
   }
 
+  /** Nothing more will be said than what waits: tries at once if it has no stream, and the next failure is the end. */
+  finish(): void {
+    this.#isFinishing = true;
+    this.#pause.end();
+  }
+
   /** Ends the link; what was sent is still delivered. */
   close(): void {
     this.#abort.abort();
     this.#stream?.close();
-    this.#pause.cut();
+    this.#pause.end();
   }
 
   /** Ends the link at once. */
   drop(): void {
     this.#abort.abort();
     this.#stream?.drop();
-    this.#pause.cut();
+    this.#pause.end();
   }
 
   /** The work was granted to us again: a new attempt, with credentials of its own. */
@@ -101,20 +108,32 @@ export class Link {
     this.#goOn({ step: 'handshake' });
   }
 
+  /** There is room again for events that were not taken. */
+  reopen(): void {
+    // Without a stream, or with an order to leave it, the next one brings them anyway.
+    if (!this.#place.isSkipping || !this.#stream || this.#order) return;
+    this.#order = { step: 'connect' };
+    this.#interrupt();
+  }
+
   /** The machine slept. `isLong`: for longer than the lease, so another worker may have the session now. */
   wake(isLong: boolean): void {
     this.#backoff.reset();
     const { step } = this.#order ?? this.#next;
     if (step === 'gone') return;
-    const waitMs = this.#options.context.random.fraction() * 2_000;
-    if (isLong) this.#options.onDoubt(true);
-    // Never back to a lesser step: the credentials that it needs may be superseded.
-    this.#goOn({ step: isLong ? 'doubt' : step, waitMs });
+    // The link finds its way back from a lost stream by itself.
+    if (!isLong) return this.#interrupt();
+    this.#options.onDoubt(true);
+    this.#goOn({ step: 'doubt', waitMs: this.#options.context.random.fraction() * 2_000 });
   }
 
   #goOn(next: Next): void {
     // Before the first handshake is through there is nothing to connect.
     if (this.#credentials) this.#order = next;
+    this.#interrupt();
+  }
+
+  #interrupt(): void {
     this.#stream?.drop();
     this.#pause.cut();
   }
@@ -133,13 +152,16 @@ export class Link {
     if (waitMs > 0) await this.#pause.for(waitMs);
   }
 
-  async #take(step: Exclude<Next['step'], 'gone'>): Promise<Next> {
+  async #take(step: LinkStep): Promise<Next> {
     try {
       if (step === 'doubt') return await this.#settleDoubt();
       if (step === 'handshake' || !this.#credentials) return await this.#shakeHands();
-      return this.#judgeEnd(await this.#connect(this.#credentials));
+      const end = await this.#connect(this.#credentials);
+      const { code, reason } = end;
+      const error = new Error(`the stream was closed (${code}${reason && ` ${reason}`})`);
+      return this.#plan(judgeStreamEnd(end, this.#drainMs), error);
     } catch (error) {
-      return this.#judge(error, step);
+      return this.#plan(judgeStepFailure(error, step), toError(error));
     }
   }
 
@@ -162,7 +184,7 @@ export class Link {
       clock: context.clock,
       credentials,
       sessionId,
-      fromSeq: this.#lastSeq,
+      fromSeq: this.#place.resume(),
       onFrame: (frame) => this.#read(frame, stream),
       onOpen: () => {
         this.#backoff.succeeded();
@@ -183,16 +205,19 @@ export class Link {
 
   #read(frame: ServiceFrame, stream: WorkerStream): void {
     const { context, outbox } = this.#options;
-    if ('session_id' in frame) return this.#readEvent(frame, stream);
+    if ('session_id' in frame) {
+      if (this.#place.reach(frame)) stream.send(JSON.stringify({ type: 'ack', seq: frame.seq }));
+      return;
+    }
     switch (frame.type) {
       case 'ack':
         outbox.acknowledge(frame.id);
         break;
       case 'caught_up':
-        this.#options.onCaughtUp();
+        if (!this.#place.isSkipping) this.#options.onCaughtUp();
         break;
       case 'resync_required':
-        if (Number.isSafeInteger(frame.oldest_seq)) this.#lastSeq = frame.oldest_seq - 1;
+        this.#place.resync(frame.oldest_seq);
         break;
       case 'token_expiring':
         void this.#renewInBand(stream);
@@ -204,16 +229,6 @@ export class Link {
         context.log.warn({ error: frame.error }, frame.error_description);
         break;
     }
-  }
-
-  #readEvent(event: SessionEvent, stream: WorkerStream): void {
-    if (!Number.isSafeInteger(event.seq) || event.seq <= this.#lastSeq) return;
-    // A hostile or broken peer must not end the bridge.
-    const data: unknown = event.data;
-    if (typeof data !== 'object' || data === null) return;
-    this.#lastSeq = event.seq;
-    this.#options.onEvent(event);
-    stream.send(JSON.stringify({ type: 'ack', seq: event.seq }));
   }
 
   /** A failure is no loss: the socket is closed at the token's expiry, and the link shakes hands again. */
@@ -242,33 +257,18 @@ export class Link {
     return { step: 'handshake' };
   }
 
-  #judgeEnd({ code, reason }: StreamEnd): Next {
-    const error = new Error(`the stream was closed (${code}${reason && ` ${reason}`})`);
-    if (code === closeCodes.gone) return { step: 'gone', reason: 'session_ended' };
-    if (code === closeCodes.staleEpoch || code === closeCodes.revoked) return this.#doubt(error);
-    if (code === closeCodes.tokenExpired) return this.#replaceCredentials(error);
-    if (code === closeCodes.serviceRestart && this.#drainMs !== undefined)
-      return { step: 'connect', error, waitMs: this.#drainMs };
-    return { step: 'connect', error, waitMs: this.#backoff.next() };
-  }
-
-  #judge(error: unknown, step: Exclude<Next['step'], 'gone'>): Next {
-    const verdict = judgeFailure(error);
-    switch (verdict.kind) {
-      case 'missing':
-        return { step: 'gone', reason: 'session_ended' };
-      case 'conflict':
-        if (verdict.code === 'session_ended') return { step: 'gone', reason: 'session_ended' };
-        if (verdict.code === 'stale_epoch') return this.#doubt(toError(error));
-        return { step, error: toError(error), waitMs: this.#backoff.next(verdict.retryAfterMs) };
-      case 'login_required':
-        // The stream's credential is the worker's JWT, which the login can renew.
-        if (step === 'connect') return this.#replaceCredentials(toError(error));
-        return { step, error: toError(error), waitMs: pauseMs.login_required };
-      case 'refused':
-        return { step, error: toError(error), waitMs: pauseMs.refused };
-      case 'retry':
-        return { step, error: toError(error), waitMs: this.#backoff.next(verdict.retryAfterMs) };
+  #plan(judgement: LinkJudgement, error: Error): Next {
+    switch (judgement.kind) {
+      case 'gone':
+        return { step: 'gone', reason: judgement.reason };
+      case 'doubt':
+        return this.#doubt(error);
+      case 'expired':
+        return this.#replaceCredentials(error);
+      case 'retry': {
+        const { step, retryAfterMs, waitMs = this.#backoff.next(retryAfterMs) } = judgement;
+        return { step, error, waitMs };
+      }
     }
   }
 

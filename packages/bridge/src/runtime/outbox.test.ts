@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Outbox } from './outbox.ts';
 
 const idOf = (frame: string) => (JSON.parse(frame) as { id: string }).id;
@@ -49,4 +49,47 @@ test('`settled` waits for the acknowledgement of that event', async () => {
   outbox.acknowledge('a');
   await settled;
   await outbox.settled('a');
+});
+
+describe('a line that comes while others are under way', () => {
+  const line = (text: string, stream = 'stdout') => ({ stream, text });
+  const sent: { id: string; data: Record<string, unknown> }[] = [];
+  const busy = () => {
+    sent.length = 0;
+    const outbox = new Outbox(() => undefined);
+    outbox.attach((frame) => sent.push(JSON.parse(frame) as (typeof sent)[number]));
+    outbox.push('first', 'session.output', line('at once'));
+    return outbox;
+  };
+  const texts = () => sent.map(({ data }) => data['text']);
+
+  test('waits for those and shares its event', () => {
+    const outbox = busy();
+    for (const text of ['a', '', 'c']) outbox.push(text, 'session.output', line(text));
+    expect(texts()).toEqual(['at once']);
+    outbox.acknowledge('first');
+    expect(texts()).toEqual(['at once', 'a\n\nc']);
+    outbox.acknowledge('a');
+    expect(outbox.bytes).toBe(0);
+    outbox.push('d', 'session.output', line('d'));
+    expect(texts()).toEqual(['at once', 'a\n\nc', 'd']);
+  });
+
+  test.each([
+    ['another event', 'tool.call', {}],
+    ['a line of the other stream', 'session.output', line('x', 'stderr')],
+    ['a part of a line', 'session.output', { ...line('x'), partial: true }],
+    ['bytes', 'session.output', { stream: 'stdout', base64: 'AA==' }],
+    ['more than an event holds', 'session.output', line('x'.repeat(64 * 1024))],
+  ])('does not share it with %s, which comes after', (_, type, data) => {
+    const outbox = busy();
+    outbox.push('a', 'session.output', line('a'));
+    outbox.push('x', type, data);
+    outbox.push('b', 'session.output', line('b'));
+    for (const id of ['first', 'a', 'x', 'b']) outbox.acknowledge(id);
+    expect(sent.map(({ id }) => id)).toEqual(['first', 'a', 'x', ...(sent.length === 4 ? ['b'] : [])]);
+    expect(sent[1]?.data['text']).toBe('a');
+    expect(JSON.stringify(sent.at(-1)).endsWith('b"}}')).toBe(true);
+    expect(outbox.bytes).toBe(0);
+  });
 });

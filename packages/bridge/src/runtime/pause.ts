@@ -7,13 +7,15 @@ const longestTimerMs = 60_000;
 export class Pause {
   readonly #clock: Clock;
   #cut: (() => void) | undefined;
+  #isOver = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Resolves after `ms`, or as soon as `cut` is called. */
+  /** Resolves after `ms`, or as soon as `cut` or `end` is called. */
   for(ms: number): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
     const until = this.#clock.now() + ms;
     return new Promise((resolve) => {
       let timer: Timer;
@@ -41,5 +43,11 @@ export class Pause {
 
   cut(): void {
     this.#cut?.();
+  }
+
+  /** There is no waiting any more, now and later. */
+  end(): void {
+    this.#isOver = true;
+    this.cut();
   }
 }

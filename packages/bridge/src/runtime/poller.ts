@@ -38,11 +38,12 @@ export class Poller {
   #abort = new AbortController();
   /** Ends everything, when the bridge stops. */
   readonly #end = new AbortController();
+  /** No more work is taken. */
+  readonly #stopping = new AbortController();
   #isAsking = false;
   #released: Promise<unknown> | undefined;
   #isOnline = false;
   #isFull = false;
-  #isStopping = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class Poller {
   }
 
   async run(): Promise<'stopped' | 'once' | 'environment_deleted'> {
-    while (!this.#isStopping) {
+    while (!this.#isStopping()) {
       this.#abort = new AbortController();
       try {
         const grant = await this.#poll();
@@ -80,11 +81,15 @@ export class Poller {
     this.#pause.cut();
   }
 
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   /** Asks no more. An open poll is released by a newer one that wants nothing; failing that it is left after 2 s. */
   stop(): void {
-    if (this.#isStopping) return;
-    this.#isStopping = true;
-    this.#pause.cut();
+    if (this.#isStopping()) return;
+    this.#stopping.abort();
+    this.#pause.end();
     this.#options.context.clock.after(lastAnswerMs, () => {
       this.#end.abort();
       this.#abort.abort();
@@ -148,10 +153,17 @@ export class Poller {
   /** Gives whether the work runs. */
   async #run(work: Work): Promise<boolean> {
     // What came while we were stopping stays unacknowledged, so the service offers it again.
-    if (this.#isStopping) return false;
+    if (this.#isStopping()) return false;
     const { context, registration, sessions } = this.#options;
     const { environmentId } = registration;
-    const holder = await acknowledgeDelivery(context, environmentId, work.id, this.#end.signal);
+    const holder = await acknowledgeDelivery(context, environmentId, work.id, {
+      stopping: this.#stopping.signal,
+      signal: this.#end.signal,
+    });
+    if (holder === 'ours' && this.#isStopping()) {
+      await sessions.abandon(work, environmentId);
+      return false;
+    }
     if (holder === 'ours') {
       sessions.start(work, environmentId);
       return true;
@@ -173,7 +185,7 @@ export class Poller {
   }
 
   async #recover(error: unknown): Promise<'environment_deleted' | undefined> {
-    if (this.#isStopping) return undefined;
+    if (this.#isStopping()) return undefined;
     const { context, registration } = this.#options;
     const verdict = judgeFailure(error);
     this.#isOnline = false;
@@ -209,7 +221,7 @@ export class Poller {
   }
 
   async #rest(ms: number): Promise<void> {
-    if (ms > 0 && !this.#isStopping) await this.#pause.for(ms);
+    if (ms > 0) await this.#pause.for(ms);
   }
 }
 

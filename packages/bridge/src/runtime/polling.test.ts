@@ -1,8 +1,8 @@
-import { ServiceError } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
+import { RuntimeError } from './runtime-error.ts';
 import { Bench } from './testing/bench.ts';
-import { logEvent } from './testing/fake-service.ts';
+import { logEvent, workOf } from './testing/fake-service.ts';
 import { useBench } from './testing/use-bench.ts';
 
 const { service, start, startSession } = useBench();
@@ -97,7 +97,7 @@ describe('registration', () => {
     const first = start({ run: 'true', directory: '/tmp' });
     await first.until('polling');
     const second = start({ run: 'true', directory: '/tmp', stateDir: first.stateDir });
-    await expect(second.result).rejects.toThrow(ServiceError);
+    await expect(second.result).rejects.toThrow(RuntimeError);
   });
 
   test('is removed with `remove`, and the next start begins anew', async () => {
@@ -275,7 +275,7 @@ describe('an acknowledgement', () => {
     const bench = start({ run: 'true' });
     await bench.until('session.ended');
     expect(bench.of('session.started').map(({ sessionId }) => sessionId)).toEqual(['session_b']);
-    expect(bench.of('work.skipped')).toMatchObject([{ workId: 'work_session_a' }]);
+    expect(bench.of('work.skipped')).toMatchObject([{ workId: workOf('session_a') }]);
   });
 
   test('of a session that runs here already merges the two', async () => {

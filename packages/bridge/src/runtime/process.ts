@@ -11,6 +11,8 @@ import { signalGroup, sweep } from './process-tree.ts';
 
 /** After the process's exit, how long others may hold its pipes. */
 const pipeGraceMs = 2_000;
+/** The most input that waits for a process that does not read it, and one event. */
+const inputHighBytes = 1024 * 1024;
 
 export interface ShellExecutorOptions {
   readonly command: string;
@@ -76,8 +78,15 @@ class ShellProcess implements Execution {
     return this.#child.pid;
   }
 
-  deliver(event: SessionEvent): void {
-    if (this.#child.stdin.writable) this.#child.stdin.write(`${JSON.stringify(event)}\n`);
+  deliver(event: SessionEvent): Promise<unknown> | undefined {
+    const { stdin } = this.#child;
+    if (!stdin.writable) return undefined;
+    stdin.write(`${JSON.stringify(event)}\n`);
+    if (stdin.writableLength <= inputHighBytes) return undefined;
+    return new Promise((resolve) => {
+      stdin.once('drain', resolve);
+      stdin.once('close', resolve);
+    });
   }
 
   endInput(): void {

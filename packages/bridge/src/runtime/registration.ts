@@ -5,8 +5,8 @@ import type { Context } from './context.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
 import { Pause } from './pause.ts';
 import type { BridgeState } from './state.ts';
+import { within } from './within.ts';
 
-const removeTimeoutMs = 3_000;
 const jitterMs = 1_000;
 
 export interface RegistrationOptions {
@@ -48,7 +48,7 @@ export class Registration {
 
   stop(): void {
     this.#abort.abort();
-    this.#pause.cut();
+    this.#pause.end();
   }
 
   wake(): void {
@@ -80,14 +80,26 @@ export class Registration {
     }
   }
 
+  /** Says that the bridge stops, so that the environment shows offline now and not when its presence lapses. */
+  async disconnect(limitMs: number): Promise<void> {
+    if (!this.#isRegistered) return; // another bridge may have it
+    const { client, clock, killed, workerId } = this.#options.context;
+    const headers = { 'vendor-worker-id': workerId };
+    const params = { env_id: this.environmentId };
+    await within(clock, limitMs, killed, (signal) =>
+      client.bridge.disconnect({ headers, params, body: {}, signal }),
+    );
+  }
+
   /** Removes the registration and forgets the environment; its failure is the service's to clear up. */
-  async remove(): Promise<void> {
+  async remove(limitMs: number): Promise<void> {
     const { context, state } = this.#options;
-    const environmentId = this.environmentId;
-    await context.client.bridge.unregister({
-      params: { environment_id: environmentId },
-      timeoutMs: removeTimeoutMs,
-    });
+    const environmentId = this.#environmentId;
+    if (environmentId === undefined) return;
+    const params = { environment_id: environmentId };
+    await within(context.clock, limitMs, context.killed, (signal) =>
+      context.client.bridge.unregister({ params, signal }),
+    );
     state.removePointer();
     context.emit({ type: 'removed', environmentId });
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { RuntimeError } from './runtime-error.ts';
 import { logEvent } from './testing/fake-service.ts';
 import { useBench } from './testing/use-bench.ts';
 
@@ -54,3 +55,16 @@ describe('a session', () => {
     expect(await bench.stop()).toEqual({ reason: 'stopped', killed: false });
   });
 });
+
+test.each(['/nowhere', '/dev/null'])(
+  'a directory that is none is refused before anything is asked (%s)',
+  async (directory) => {
+    const { result } = start({ run: 'true', directory });
+    await expect(result).rejects.toBeInstanceOf(RuntimeError);
+    await expect(result).rejects.toMatchObject({
+      code: 'invalid_directory',
+      message: `There is no directory ${directory}: name one that exists.`,
+    });
+    expect(service.calls.all).toEqual([]);
+  },
+);

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import {
   createIds,
   silentLog,
@@ -16,6 +17,7 @@ import { Poller } from './poller.ts';
 import { shellExecutor } from './process.ts';
 import { Registration } from './registration.ts';
 import { toReport } from './report.ts';
+import { RuntimeError } from './runtime-error.ts';
 import { Sessions } from './sessions.ts';
 import { BridgeState } from './state.ts';
 import { watchWake } from './wake-watch.ts';
@@ -25,6 +27,9 @@ const defaultMaxSessions = 4;
 const leaseMs = 60_000;
 /** From the first signal until the bridge gives up on the service; the processes were killed before. */
 const shutdownMs = 14_000;
+/** How long the last call to the service may take; less where the service took too long already. */
+const farewellMs = 3_000;
+const overdueFarewellMs = 1_000;
 
 /**
  * The bridge on a person's machine: registers a directory as an environment, polls for work and runs it, until told to stop.
@@ -42,7 +47,8 @@ export class BridgeRuntime {
   #running:
     { readonly registration: Registration; readonly sessions: Sessions; readonly poller: Poller } | undefined;
   #deadline: Timer | undefined;
-  #isKilled = false;
+  #isOverdue = false;
+  readonly #killed = new AbortController();
 
   constructor(options: BridgeRuntimeOptions) {
     this.#options = options;
@@ -50,10 +56,12 @@ export class BridgeRuntime {
   }
 
   /**
-   * Runs until `signal` aborts: children end gracefully, the environment stays. Rejects with `conflict` when a bridge for
-   * this directory runs already, and with the service's 400 to the first registration; everything else is waited out.
+   * Runs until `signal` aborts: children end gracefully, the environment stays. Rejects with `RuntimeError` when the
+   * directory is none (`invalid_directory`) or a bridge for it runs already (`conflict`), and with the service's 400 to the
+   * first registration; everything else is waited out.
    */
   async run(signal?: AbortSignal): Promise<RunResult> {
+    this.#checkDirectory();
     const state = this.#openState();
     const unlock = state.lock();
     try {
@@ -63,12 +71,18 @@ export class BridgeRuntime {
     }
   }
 
-  /** Ends a run at once: all processes are killed, the service is not waited for. */
+  /** Ends a run at once: all processes are killed, every call to the service is given up. */
   kill(): void {
-    this.#isKilled = true;
+    this.#killed.abort();
     this.#running?.registration.stop();
     this.#running?.poller.kill();
     this.#running?.sessions.kill();
+  }
+
+  #checkDirectory(): void {
+    const { directory } = this.#options;
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+    throw new RuntimeError('invalid_directory', `There is no directory ${directory}: name one that exists.`);
   }
 
   #openState(): BridgeState {
@@ -78,7 +92,9 @@ export class BridgeRuntime {
 
   async #run(state: BridgeState, signal: AbortSignal | undefined): Promise<RunResult> {
     const { context, registration, sessions, poller } = this.#assemble(state);
+    const stopping = new AbortController();
     const stop = () => {
+      stopping.abort();
       context.emit({ type: 'stopping' });
       registration.stop();
       poller.stop();
@@ -91,19 +107,22 @@ export class BridgeRuntime {
     });
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
+    if (this.#killed.signal.aborted) this.kill(); // before there was anything to kill
     try {
       const leftovers = await killLeftovers(state);
       await registration.register();
       // Before any work is granted again: it may be the very work that they were of.
-      if (!signal?.aborted) await stopLeftovers(context, state, leftovers);
+      await stopLeftovers(context, state, leftovers, {
+        signal: AbortSignal.any([stopping.signal, context.killed]),
+      });
       const reason = await poller.run();
       if (reason === 'environment_deleted') {
         registration.forget();
         this.#endSessions(sessions);
       }
       await sessions.ended();
-      if (this.#options.remove && reason !== 'environment_deleted') await this.#remove(context, registration);
-      return { reason, killed: this.#isKilled };
+      if (reason !== 'environment_deleted') await this.#takeLeave(context, registration);
+      return { reason, killed: context.killed.aborted };
     } finally {
       watch.cancel();
       this.#deadline?.cancel();
@@ -150,6 +169,7 @@ export class BridgeRuntime {
       log,
       workerId: state.pointer?.worker_id ?? ids.uuid(),
       deriveIngressToken,
+      killed: this.#killed.signal,
       emit: (event) => {
         on?.(event);
         const report = toReport(event);
@@ -171,14 +191,23 @@ export class BridgeRuntime {
   /** Gracefully, but not for longer than a service manager waits. */
   #endSessions(sessions: Sessions): void {
     void sessions.stop();
-    this.#deadline ??= this.#clock.after(shutdownMs, () => sessions.kill(), { keepAlive: true });
+    const giveUp = () => {
+      this.#isOverdue = true;
+      sessions.kill();
+    };
+    this.#deadline ??= this.#clock.after(shutdownMs, giveUp, { keepAlive: true });
   }
 
-  async #remove({ log }: Context, registration: Registration): Promise<void> {
+  /** An older service knows no such call, and one that is gone takes none: the environment's presence lapses anyway. */
+  async #takeLeave({ log }: Context, registration: Registration): Promise<void> {
+    const limitMs = this.#isOverdue ? overdueFarewellMs : farewellMs;
+    const { remove = false } = this.#options;
     try {
-      await registration.remove();
+      if (remove) await registration.remove(limitMs);
+      else await registration.disconnect(limitMs);
     } catch (error) {
-      log.warn({ err: error }, 'the environment could not be removed');
+      if (remove) log.warn({ err: error }, 'the environment could not be removed');
+      else log.debug({ err: error }, 'the service could not be told that the bridge stops');
     }
   }
 }

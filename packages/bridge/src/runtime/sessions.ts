@@ -1,6 +1,10 @@
+import { stopLeftovers } from './clean-up.ts';
 import type { Context } from './context.ts';
 import { toError } from './failure.ts';
 import { WorkerSession, type WorkerSessionOptions } from './worker-session.ts';
+
+/** How long the service is told that work which nobody will run is over. */
+const abandonMs = 2_000;
 
 export interface SessionsOptions extends Omit<
   WorkerSessionOptions,
@@ -43,6 +47,15 @@ export class Sessions {
     const session = new WorkerSession({ ...this.#options, environmentId, sessionId, workId: work.id });
     const done = this.#run(session, sessionId);
     this.#running.set(sessionId, { session, done });
+  }
+
+  /** Work that became ours while the bridge stops: it ends, rather than being active with nobody. */
+  async abandon({ id, sessionId }: Work, environmentId: string): Promise<void> {
+    if (this.has(sessionId)) return; // that one is stopped
+    const { context, state } = this.#options;
+    const record = { session_id: sessionId, work_id: id, environment_id: environmentId };
+    state.saveSession(record);
+    await stopLeftovers(context, state, [record], { signal: context.killed, limitMs: abandonMs });
   }
 
   async #run(session: WorkerSession, sessionId: string): Promise<void> {

@@ -1,5 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -34,43 +32,6 @@ test('a torn file counts as none', () => {
   writeFileSync(join(own, 'sessions', 'a.json'), '{}');
   expect(state.pointer).toBeUndefined();
   expect(state.sessions).toEqual([]);
-});
-
-test('a living holder keeps the lock', () => {
-  const folder = temporaryFolder();
-  const first = new BridgeState(folder, ['x']);
-  const unlock = first.lock();
-  expect(() => new BridgeState(folder, ['x']).lock()).toThrow(
-    expect.objectContaining({
-      code: 'conflict',
-      message: expect.stringContaining(String(process.pid)) as string,
-    }),
-  );
-  unlock();
-  first.lock()();
-});
-
-test('over the lock of a killed holder only one of many gets it', async () => {
-  const folder = temporaryFolder();
-  const script = `
-    import { BridgeState } from ${JSON.stringify(join(import.meta.dirname, 'state.ts'))};
-    try { globalThis.unlock = new BridgeState(${JSON.stringify(folder)}, ['x']).lock(); console.log('held'); }
-    catch (error) { console.log(error.code); }
-    setInterval(() => undefined, 1000);`;
-  const start = async (): Promise<[ChildProcess, string]> => {
-    const args = ['-C', '@sallyport/source', '--no-warnings', '--input-type=module', '-e', script];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    return [child, said.toString().trim()];
-  };
-  const [holder, said] = await start();
-  expect(said).toBe('held');
-  holder.kill('SIGKILL');
-  await once(holder, 'exit');
-  const rivals = await Promise.all(Array.from({ length: 6 }, start));
-  for (const [child] of rivals) child.kill('SIGKILL');
-  expect(rivals.filter(([, word]) => word === 'held')).toHaveLength(1);
-  expect(rivals.filter(([, word]) => word === 'conflict')).toHaveLength(5);
 });
 
 test('a process is known by more than its pid', () => {

@@ -1,11 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { ServiceError } from '@sallyport/core';
+import { lockDirectory, lockHolder } from './directory-lock.ts';
 import type { ProcessIdentity } from './process-identity.ts';
+import { replaceFile } from './replace-file.ts';
 
-const SQLITE_BUSY = 5;
+/** Whose files they are: the service's address, the directory, and the bridge's name. */
+export interface BridgeIdentity {
+  readonly base_url: string;
+  readonly directory: string;
+  readonly name: string;
+}
 
 /** Which environment this bridge is: what a restart goes on with. */
 export interface Pointer {
@@ -24,40 +29,34 @@ export interface SessionRecord {
 }
 
 /**
- * The files of one bridge, `STATE_DIR/<key>/{pointer.json, lock.db, sessions/<id>.json}`; the key is made of service,
- * directory and name. Writing is synchronous, so that a process and the record of it appear in one tick.
+ * The files of one bridge, `STATE_DIR/<key>/{bridge.json, pointer.json, lock.db, holder.json, sessions/<id>.json}`; the key is
+ * made of service, directory and name, which `bridge.json` tells. Writing is synchronous, so that a process and the record
+ * of it appear in one tick.
  */
 export class BridgeState {
   readonly #folder: string;
   readonly #sessions: string;
+  readonly #identity: readonly string[];
 
   constructor(stateDir: string, identity: readonly string[]) {
+    this.#identity = identity;
     const key = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
     this.#folder = join(stateDir, key);
     this.#sessions = join(this.#folder, 'sessions');
     mkdirSync(this.#sessions, { recursive: true, mode: 0o700 });
   }
 
-  /**
-   * Makes this process the only bridge on these files; gives the release. `conflict`: another one lives. The lock is
-   * SQLite's own, so the kernel frees it however the holder ends, and no two find it stale.
-   */
+  /** Makes this process the only bridge on these files; gives the release. `conflict`: another one lives. */
   lock(): () => void {
-    const db = new DatabaseSync(join(this.#folder, 'lock.db'), { timeout: 200 });
-    try {
-      db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER); BEGIN IMMEDIATE; DELETE FROM holder');
-      db.prepare('INSERT INTO holder VALUES (?)').run(process.pid);
-      // Committed, so that others can read it beside the lock, which is taken again at once.
-      db.exec('COMMIT; BEGIN IMMEDIATE');
-      return () => db.close();
-    } catch (error) {
-      const isHeld = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-      const holder = isHeld ? db.prepare('SELECT pid FROM holder').get() : undefined;
-      db.close();
-      if (!isHeld) throw error;
-      const pid = typeof holder?.['pid'] === 'number' ? ` (pid ${holder['pid']})` : '';
-      throw new ServiceError('conflict', `A bridge for this directory runs already${pid}.`);
-    }
+    const unlock = lockDirectory(this.#folder);
+    const [base_url = '', directory = '', name = ''] = this.#identity;
+    replaceFile(join(this.#folder, 'bridge.json'), { base_url, directory, name } satisfies BridgeIdentity);
+    return unlock;
+  }
+
+  /** The process that has the lock now, which is the bridge itself. */
+  get holder(): number | undefined {
+    return lockHolder(this.#folder);
   }
 
   get pointer(): Pointer | undefined {
@@ -72,7 +71,7 @@ export class BridgeState {
   }
 
   savePointer(pointer: Pointer): void {
-    replace(join(this.#folder, 'pointer.json'), pointer);
+    replaceFile(join(this.#folder, 'pointer.json'), pointer);
   }
 
   removePointer(): void {
@@ -87,12 +86,20 @@ export class BridgeState {
   }
 
   saveSession(record: SessionRecord): void {
-    replace(join(this.#sessions, `${record.session_id}.json`), record);
+    replaceFile(join(this.#sessions, `${record.session_id}.json`), record);
   }
 
   removeSession(sessionId: string): void {
     rmSync(join(this.#sessions, `${sessionId}.json`), { force: true });
   }
+}
+
+/** The bridges that were ever run on these files; a folder that is none of theirs is passed over. */
+export function knownBridges(stateDir: string): readonly BridgeIdentity[] {
+  if (!existsSync(stateDir)) return [];
+  return readdirSync(stateDir)
+    .map((key) => read(join(stateDir, key, 'bridge.json')) as Partial<BridgeIdentity> | undefined)
+    .filter((identity): identity is BridgeIdentity => typeof identity?.directory === 'string');
 }
 
 /** A missing or torn file counts as none: all of them can be made anew. */
@@ -102,11 +109,4 @@ function read(file: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Durable before it is in place: a machine that loses power has the old record or the new one. */
-function replace(file: string, value: unknown): void {
-  const draft = `${file}.${randomUUID()}`;
-  writeFileSync(draft, JSON.stringify(value), { mode: 0o600, flag: 'wx', flush: true });
-  renameSync(draft, file);
 }

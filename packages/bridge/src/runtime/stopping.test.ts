@@ -2,7 +2,7 @@ import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { BridgeState } from './state.ts';
 import { temporaryFolder } from './testing/bench.ts';
-import { logEvent, type FakeStream } from './testing/fake-service.ts';
+import { logEvent, type FakeStream, workOf } from './testing/fake-service.ts';
 import { useBench } from './testing/use-bench.ts';
 
 const { service, startSession } = useBench();
@@ -108,7 +108,7 @@ describe('the end of the bridge', () => {
     expect(await bench.stop()).toEqual({ reason: 'stopped', killed: false });
     const stop = await service.called('stop');
     expect(stop).toMatchObject({
-      path: '/v1/environments/env_1/work/work_session_a/stop',
+      path: `/v1/environments/env_1/work/${workOf('session_a')}/stop`,
       body: { force: false },
     });
     expect((await exited(stream)).data).toEqual({ exit_code: 6, signal: null });
@@ -148,7 +148,9 @@ describe('the end of the bridge', () => {
   test('by `kill` is not held up by output that nobody takes', async () => {
     service.acknowledges = false;
     const { bench, stream } = await startSession('yes "$(seq 1 100 | tr -d "\\n")"');
-    await stream.frames.until(() => true, 3_000);
+    const isFull = () =>
+      stream.frames.all.reduce((sum, { data }) => sum + String(data?.['text']).length, 0) > 900_000;
+    await stream.frames.until(isFull);
     bench.signal();
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
@@ -156,10 +158,10 @@ describe('the end of the bridge', () => {
 
   test('by `kill` waits for nobody', async () => {
     service.acknowledges = false;
-    const { bench, stream } = await startSession(stubborn);
-    await says(stream, 'up');
+    const { bench } = await startSession(stubborn);
+    await bench.until('session.output');
     bench.signal();
-    await says(stream, 'int');
+    await bench.until('session.output', 2);
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
   });

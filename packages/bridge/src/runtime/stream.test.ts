@@ -6,7 +6,9 @@ import { useBench } from './testing/use-bench.ts';
 const { service, start, startSession } = useBench();
 
 const textsOf = ({ frames }: FakeStream) =>
-  frames.all.filter(({ type }) => type === 'session.output').map(({ data }) => data?.['text']);
+  frames.all
+    .filter(({ type }) => type === 'session.output')
+    .flatMap(({ data }) => String(data?.['text']).split('\n'));
 const says = (stream: FakeStream, text: string) => stream.frames.until(({ data }) => data?.['text'] === text);
 const input = (seq: number, text: string) => logEvent(seq, 'control.input', { text });
 const nextStream = (count: number) => service.streams.until(() => true, count);
@@ -20,9 +22,9 @@ describe('a stream that breaks', () => {
     service.acknowledges = false;
     const { bench, stream } = await startSession(echo, { interactive: true });
     stream.send(input(1, 'a'));
-    stream.send(input(2, 'b'));
     acknowledge(stream, await stream.frames.until(({ type }) => type === 'worker.ready'));
     acknowledge(stream, await says(stream, 'a'));
+    stream.send(input(2, 'b'));
     await says(stream, 'b');
     await stream.frames.until(({ type, seq }) => type === 'ack' && seq === 2);
     // The acknowledgements above are in the same order as this, so they are through when it is answered.
@@ -42,8 +44,8 @@ describe('a stream that breaks', () => {
 
   test('by a service that was killed: the process goes on, and all of its output arrives once', async () => {
     service.acknowledges = false;
-    const { bench, stream } = await startSession('seq 1 200; read line; seq 201 400', { interactive: true });
-    await says(stream, '200');
+    const { bench } = await startSession('seq 1 200; read line; seq 201 400', { interactive: true });
+    await bench.until('session.output', 200);
     await service.crash();
     await bench.until('session.disconnected');
     service.acknowledges = true;
@@ -51,9 +53,9 @@ describe('a stream that breaks', () => {
     const second = await nextStream(2);
     second.send(input(1, 'go'));
     await bench.until('session.ended');
-    const ids = new Set(second.frames.all.filter(({ id }) => id !== undefined).map(({ id }) => id));
+    const ids = second.frames.all.filter(({ id }) => id !== undefined).map(({ id }) => id);
     expect(textsOf(second)).toEqual(Array.from({ length: 400 }, (_, index) => String(index + 1)));
-    expect(ids.size).toBe(402); // with `worker.ready` and `worker.exited`
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('keeps the slot until the service has heard of the end', async () => {
@@ -104,15 +106,59 @@ describe('a stream that breaks', () => {
 });
 
 describe('a token', () => {
-  test('that expires is renewed on the open stream, under the same epoch', async () => {
-    const { stream } = await startSession('sleep 1000');
-    stream.send({ type: 'token_expiring', expires_at: '2026-01-01T00:00:00Z' });
+  const renewed = (name: string) => ({
+    body: { worker_jwt: name, api_base_url: service.url, worker_epoch: 1 },
+  });
+  const expiring = { type: 'token_expiring', expires_at: '2026-01-01T00:00:00Z' };
+  const authentications = ({ frames }: FakeStream) => frames.all.filter(({ type }) => type === 'auth');
+  const proofs = () =>
+    service.calls.all
+      .filter(({ route }) => route === 'handshake')
+      .map(({ headers }) => headers['x-worker-token']);
+
+  test('that expires is renewed on the open stream, with proof of the one before, and serves from then on', async () => {
+    const { stream } = await startSession('sleep 1000', { deriveIngressToken: (jwt) => `ingress-${jwt}` });
+    service.script('handshake', renewed('jwt-b'), renewed('jwt-c'));
+    stream.send(expiring);
     expect(await stream.frames.until(({ type }) => type === 'auth')).toEqual({
       type: 'auth',
-      token: 'jwt-1',
+      token: 'ingress-jwt-b',
     });
-    expect((await service.called('handshake', 2)).headers['x-worker-token']).toBe('jwt-1');
+    stream.send(expiring);
+    await stream.frames.until(({ type }) => type === 'auth', 2);
+    expect(proofs()).toEqual([undefined, 'jwt-1', 'jwt-b']);
     expect(service.streams.all).toHaveLength(1);
+    stream.socket.terminate();
+    expect((await nextStream(2)).token).toBe('ingress-jwt-c');
+    expect([service.countOf('handshake'), service.countOf('worker')]).toEqual([3, 1]);
+  });
+
+  test('that could not be renewed is replaced when it has expired, with proof of it', async () => {
+    const { stream } = await startSession('sleep 1000');
+    const unavailable = { status: 400, body: { error: 'invalid_request' } };
+    service.script('handshake', unavailable, renewed('jwt-b'));
+    stream.send(expiring);
+    await service.called('handshake', 2);
+    stream.socket.close(4401);
+    expect((await nextStream(2)).token).toBe('jwt-b');
+    expect(authentications(stream)).toEqual([]);
+    expect(proofs()).toEqual([undefined, 'jwt-1', 'jwt-1']);
+  });
+
+  test('whose renewal comes after the stream it was for is not used', async () => {
+    const { stream } = await startSession('sleep 1000');
+    const { promise: after, resolve: answer } = Promise.withResolvers<undefined>();
+    service.script('handshake', { ...renewed('jwt-late'), after });
+    stream.send(expiring);
+    await service.called('handshake', 2);
+    stream.socket.terminate();
+    const second = await nextStream(2);
+    answer(undefined);
+    expect(second.token).toBe('jwt-1');
+    second.send(expiring);
+    await second.frames.until(({ type }) => type === 'auth');
+    expect(proofs()).toEqual([undefined, 'jwt-1', 'jwt-1']);
+    expect(authentications(stream)).toEqual([]);
   });
 
   test.each([4401, 'upgrade'])('that expired is replaced (%s)', async (how) => {
@@ -181,10 +227,25 @@ describe('after the machine slept', () => {
     await clock.advance(5_000);
     await nextStream(2);
     expect(service.countOf('ack')).toBe(1);
+    expect(service.countOf('handshake')).toBe(1);
     clock.jump(300_000);
     await clock.advance(5_000);
     await nextStream(3);
     expect(service.countOf('ack')).toBe(2);
+    expect(service.countOf('handshake')).toBe(2);
+  });
+
+  test('a sleep shorter than the lease changes nothing about what is under way', async () => {
+    const clock = new ManualClock();
+    const { bench, stream } = await startSession('sleep 1000', { clock });
+    const { promise: after, resolve: answer } = Promise.withResolvers<undefined>();
+    service.script('handshake', { after, status: 404, body: { error: 'not_found' } });
+    stream.socket.close(4401);
+    await service.called('handshake', 2);
+    clock.jump(30_000);
+    await clock.advance(5_000);
+    answer(undefined);
+    expect(await bench.until('session.ended')).toMatchObject({ reason: 'session_ended' });
     expect(service.countOf('handshake')).toBe(2);
   });
 });
@@ -195,13 +256,31 @@ describe('output that the service does not take', () => {
     const lines = 3_000;
     const { bench, stream } = await startSession(`seq -f '%01000.0f' 1 ${lines}`);
     const bytes = () => stream.frames.all.reduce((sum, frame) => sum + JSON.stringify(frame).length, 0);
-    await stream.frames.until(() => true, 900);
-    while (bytes() < 1024 * 1024) await new Promise((resolve) => setImmediate(resolve));
+    while (bytes() < (1024 - 64) * 1024) await new Promise((resolve) => setImmediate(resolve));
     for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(bytes()).toBeLessThan(1024 * 1024 + 200 * 1024);
     service.acknowledges = true;
     for (const frame of [...stream.frames.all]) if (frame.id !== undefined) acknowledge(stream, frame);
     await bench.until('session.ended');
     expect(textsOf(stream).map(Number)).toEqual(Array.from({ length: lines }, (_, index) => index + 1));
+  });
+
+  test('line by line shares events, because the service counts those; it reads the same', async () => {
+    const lines = 20_000;
+    const { bench, stream } = await startSession(`seq 1 ${lines}; echo oh >&2; printf 'no newline'`);
+    await bench.until('session.ended');
+    const events = stream.frames.all.filter(({ type }) => type === 'session.output');
+    expect(events.length).toBeLessThan(lines / 50);
+    // As a reader prints it.
+    const printed = (name: string) =>
+      events
+        .filter(({ data }) => data?.['stream'] === name)
+        .map(({ data }) => `${String(data?.['text'])}\n`)
+        .join('');
+    const numbers = Array.from({ length: lines }, (_, index) => `${index + 1}\n`).join('');
+    expect(printed('stdout')).toBe(`${numbers}no newline\n`);
+    expect(printed('stderr')).toBe('oh\n');
+    // Whoever embeds the runtime is told at once, line by line.
+    expect(bench.of('session.output')).toHaveLength(lines + 2);
   });
 });

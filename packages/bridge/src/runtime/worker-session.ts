@@ -8,7 +8,11 @@ import { toError } from './failure.ts';
 import { Link } from './link.ts';
 import { Outbox } from './outbox.ts';
 import { identify } from './process-identity.ts';
-import type { BridgeState } from './state.ts';
+import type { BridgeState, SessionRecord } from './state.ts';
+import { within } from './within.ts';
+
+/** The longest that the service is told of a stop before the process is. */
+const stopCallMs = 1_000;
 
 export interface WorkerSessionOptions {
   readonly context: Context;
@@ -27,12 +31,16 @@ export class WorkerSession {
   readonly #link: Link;
   readonly #outbox: Outbox;
   readonly #stopTimers: Timer[] = [];
-  readonly #stdinBacklog: SessionEvent[] = [];
   #execution: Execution | undefined;
   #isCaughtUp = false;
+  /** The process has more input than it reads. */
+  #isSated = false;
   #isFull = false;
   #isInDoubt = false;
   #isStopping = false;
+  /** The bridge ends, so nothing is waited for but the process. */
+  #isLeaving = false;
+  #hasExited = false;
   /** The service knows that it is over. */
   #isKnown = false;
   /** Nobody takes output any more: what is left of it must not hold up the process's end. */
@@ -50,7 +58,9 @@ export class WorkerSession {
       onEvent: (event) => this.#take(event),
       onCaughtUp: () => {
         this.#isCaughtUp = true;
-        this.#feed();
+        if (options.isInteractive) return;
+        this.#execution?.endInput();
+        this.#isSated = false; // there is no more input to wait with
       },
       onDoubt: (isInDoubt) => {
         this.#isInDoubt = isInDoubt;
@@ -79,6 +89,7 @@ export class WorkerSession {
     for (const timer of this.#stopTimers) timer.cancel();
     // What the service could not be told now, the next start tells it.
     if (this.#isKnown || lost !== undefined) state.removeSession(sessionId);
+    else state.saveSession(this.#record);
     const reason: EndReason = lost ?? (this.#isStopping ? 'stopped' : 'exited');
     context.emit({ type: 'session.ended', sessionId, workId, reason, exitCode, signal });
   }
@@ -95,12 +106,19 @@ export class WorkerSession {
   /** Tells the service that the work is to end, then ends the process gracefully. */
   async stop(): Promise<void> {
     const { context, environmentId, workId } = this.#options;
+    const { client, clock, killed } = context;
+    this.#isLeaving = true;
+    if (this.#hasExited) return this.#link.finish();
     const force = this.#execution === undefined;
+    const params = { env_id: environmentId, work_id: workId };
     // Or the end would count as a failure. The service may be gone, and nobody waits for it long.
-    await context.client.bridge
-      .stop({ params: { env_id: environmentId, work_id: workId }, body: { force }, timeoutMs: 1_000 })
-      .catch(() => undefined);
-    this.#stop({ force: false, deadline_ms: stopDeadlineMs });
+    const isTold = await within(clock, stopCallMs, killed, (signal) =>
+      client.bridge.stop({ params, body: { force }, signal }),
+    ).then(
+      () => true,
+      () => false,
+    );
+    this.#stop({ force: force && isTold, deadline_ms: stopDeadlineMs });
   }
 
   /** Ends everything at once; the service is not told how it ended. */
@@ -108,6 +126,11 @@ export class WorkerSession {
     this.#isStopping = true;
     this.#execution?.signal('SIGKILL');
     this.#link.drop();
+  }
+
+  get #record(): SessionRecord {
+    const { environmentId, sessionId, workId } = this.#options;
+    return { session_id: sessionId, work_id: workId, environment_id: environmentId };
   }
 
   async #start(): Promise<Exit> {
@@ -122,7 +145,7 @@ export class WorkerSession {
 
   #execute(): Promise<Exit> {
     const { context, state, executor, environmentId, sessionId, workId, directory } = this.#options;
-    const record = { session_id: sessionId, work_id: workId, environment_id: environmentId };
+    const record = this.#record;
     // The intent first: a bridge that dies between the two lines finds the process by its environment.
     state.saveSession(record);
     const job: Job = {
@@ -137,7 +160,6 @@ export class WorkerSession {
     const process = execution.pid === undefined ? undefined : identify(execution.pid);
     if (process) state.saveSession({ ...record, process });
     this.#regulate();
-    this.#feed();
     const { pid } = execution;
     this.#outbox.push(context.ids.next('evt'), 'worker.ready', pid === undefined ? {} : { pid });
     context.emit({ type: 'session.started', sessionId, workId, pid });
@@ -156,26 +178,30 @@ export class WorkerSession {
   async #report({ exitCode, signal }: Exit): Promise<void> {
     const id = this.#options.context.ids.next('evt');
     this.#outbox.push(id, 'worker.exited', { exit_code: exitCode, signal });
+    this.#hasExited = true;
+    if (this.#isLeaving) this.#link.finish();
     await this.#outbox.settled(id);
   }
 
-  #take(event: SessionEvent): void {
-    if (event.type === 'control.stop') return this.#stop(event.data);
-    this.#stdinBacklog.push(event);
-    this.#feed();
-  }
-
-  /** Events may come before the process is there, and after its input was closed. */
-  #feed(): void {
-    const { isInteractive } = this.#options;
-    if (!this.#execution) return;
-    for (const event of this.#stdinBacklog.splice(0)) {
-      this.#execution.deliver(event);
-      // One from the past was for a process of the past.
-      if (event.type === 'control.interrupt' && this.#isCaughtUp && !isInteractive)
-        this.#execution.signal('SIGINT');
+  #take(event: SessionEvent): boolean {
+    if (event.type === 'control.stop') {
+      this.#stop(event.data);
+      return true;
     }
-    if (this.#isCaughtUp && !isInteractive) this.#execution.endInput();
+    if (this.#isSated) return false;
+    // There is none if it could not be started.
+    const sated = this.#execution?.deliver(event);
+    if (sated) {
+      this.#isSated = true;
+      void sated.then(() => {
+        this.#isSated = false;
+        this.#link.reopen();
+      });
+    }
+    // One from the past was for a process of the past.
+    const isInterrupt = event.type === 'control.interrupt' && this.#isCaughtUp;
+    if (isInterrupt && !this.#options.isInteractive) this.#execution?.signal('SIGINT');
+    return true;
   }
 
   #stop({ force, deadline_ms: deadlineMs = stopDeadlineMs }: Partial<EventData['control.stop']>): void {

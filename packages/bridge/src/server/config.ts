@@ -82,6 +82,8 @@ export interface WorkTerms {
   readonly firstAttachMs: number;
   readonly leaseMs: number;
   readonly stopMs: number;
+  /** An open stream without a frame for this long is not alive. */
+  readonly liveMs: number;
   readonly maxDeliveries: number;
   readonly maxAttempts: number;
 }
@@ -92,6 +94,7 @@ export function workTerms(config: BridgeConfig): WorkTerms {
     firstAttachMs: config.firstAttachSeconds * 1000,
     leaseMs: config.runLeaseSeconds * 1000,
     stopMs: config.stopConfirmSeconds * 1000,
+    liveMs: config.idleSeconds * 1000,
     maxDeliveries: config.maxDeliveries,
     maxAttempts: config.maxAttempts,
   };

@@ -11,6 +11,7 @@ import {
 import { defaultBridgeConfig, workTerms, type BridgeConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { createHandshake, type Handshake } from './handshake.ts';
+import { HintStreams } from './hint-streams.ts';
 import { graceLeases, sweepLeases } from './lease.ts';
 import type { BridgeStore, TrustedDevices, WorkerTokens } from './ports.ts';
 import { createPresence } from './presence.ts';
@@ -18,6 +19,7 @@ import { PollQueue } from './queue.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createWorkDesk, type WorkDesk } from './work.ts';
+import { leaveTopic } from './topics.ts';
 import { WorkerStreams } from './worker-streams.ts';
 
 export interface BridgeEngineOptions {
@@ -36,7 +38,9 @@ export interface BridgeEngineOptions {
 
 /** Environments, work, sessions and workers, without HTTP and SQL. The members are the areas of the contract. */
 export interface BridgeEngine {
-  readonly bridge: Pick<Registry, 'register' | 'unregister' | 'list'> & WorkDesk;
+  readonly bridge: Pick<Registry, 'register' | 'unregister' | 'leave' | 'list'> &
+    Pick<HintStreams, 'open'> &
+    WorkDesk;
   readonly sessions: Sessions;
   readonly worker: Handshake;
   /** Gives running work time to come back, then begins to judge what lapses. */
@@ -63,9 +67,10 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     presence: createPresence(store.acts, clock, config),
     log,
   };
-  const registry = createRegistry(context, options.devices);
+  const registry = createRegistry(context, { devices: options.devices, apiBaseUrl });
   const queue = new PollQueue(context);
   const streams = new WorkerStreams(context, workerTokens);
+  const hints = new HintStreams(context, registry);
 
   let timer: Timer | undefined;
   let sweptAt = clock.monotonic();
@@ -79,6 +84,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     arm();
     queue.tick();
     streams.tick();
+    hints.tick();
     const now = clock.monotonic();
     if (sweeping !== undefined || now - sweptAt < config.sweepSeconds * 1000) return;
     sweptAt = now;
@@ -89,12 +95,15 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
 
   return {
     bridge: {
-      ...createWorkDesk(context, registry, queue),
+      ...createWorkDesk(context, { registry, queue, streams }),
       register: (...input) => registry.register(...input),
+      leave: (...input) => registry.leave(...input),
       list: (...input) => registry.list(...input),
+      open: (...input) => hints.open(...input),
       async unregister(caller, environmentId) {
         const deleted = await registry.unregister(caller, environmentId);
         queue.refuse(environmentId, new ServiceError('environment_deleted', 'The environment was deleted.'));
+        context.wakeups.notify(leaveTopic(environmentId));
         return deleted;
       },
     },
@@ -108,7 +117,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
 
     async drain() {
       queue.drain();
-      await streams.drain();
+      await Promise.all([streams.drain(), hints.drain()]);
     },
 
     async stop() {

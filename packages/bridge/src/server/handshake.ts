@@ -1,9 +1,11 @@
 import { ServiceError } from '@sallyport/core';
+import type { NewEvent } from '@sallyport/core/contract';
+import { isReservedEventType } from '../protocol/events.ts';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import { timing, type Context } from './context.ts';
-import { noSuchSession } from './log.ts';
+import { draftEvents, noSuchSession } from './log.ts';
 import type { StreamSocket, WorkerClaims, WorkerProof, WorkerTokens } from './ports.ts';
-import type { Caller } from './records.ts';
+import type { Appended, Caller } from './records.ts';
 import type { Registry } from './registry.ts';
 import { sessionTopic } from './topics.ts';
 import { judgeEpoch } from './work-judgements.ts';
@@ -31,6 +33,15 @@ export interface Handshake {
     sessionId: string,
     options: { readonly from: ResumeFrom },
   ): Promise<(socket: StreamSocket) => void>;
+  /**
+   * Appends a worker's events where it has no WebSocket to send them over; without any it is a sign of life. Throws
+   * `stale_epoch`, and `session_ended` where events come after the end: `details.events` are those that were taken.
+   */
+  append(
+    worker: WorkerClaims,
+    sessionId: string,
+    given: { readonly events: readonly NewEvent[]; readonly takenSeq: number | undefined },
+  ): Promise<{ readonly events: readonly Appended[] }>;
   /** Whom a worker token proves its sender to be; null for none, and for one that does not hold. */
   prove(workerToken: string | undefined): Promise<WorkerProof | null>;
 }
@@ -65,7 +76,7 @@ export function createHandshake(
       streams.refuseWhileDraining();
       const session = await store.reads.session({ sessionId });
       if (session?.organizationId !== caller.organizationId) throw noSuchSession(sessionId);
-      if (session.lastSeenAt === null)
+      if (session.seen === null)
         throw new ServiceError('session_ended', "The session's environment is gone.");
       await registry.held(caller, session.environmentId);
       presence.seen(session.environmentId);
@@ -89,6 +100,30 @@ export function createHandshake(
       judgeEpoch(head.epoch, worker.epoch);
       presence.seen(worker.environmentId);
       return { status: 'registered' };
+    },
+
+    async append(worker, sessionId, { events, takenSeq = 0 }) {
+      refuseOtherSession(worker, sessionId);
+      const { epoch } = worker;
+      const drafts = draftEvents(events, context.ids, isReservedEventType);
+      const appended = await store.acts.appendEvents({
+        sessionId,
+        epoch,
+        events: drafts,
+        ...timing(context),
+      });
+      presence.seen(worker.environmentId);
+      await store.acts.renewWorkers({
+        renewals: [{ sessionId, epoch, at: context.clock.now(), takenSeq }],
+        leaseMs: context.terms.leaseMs,
+      });
+      // Its stream, here or elsewhere, learns by this that the worker lives.
+      wakeups.notify(sessionTopic(sessionId));
+      if (appended.length < events.length)
+        throw new ServiceError('session_ended', 'The session has ended: it takes no further events.', {
+          details: { events: appended },
+        });
+      return { events: appended };
     },
 
     async open(worker, sessionId, { from }) {

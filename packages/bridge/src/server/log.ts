@@ -3,11 +3,15 @@ import type { NewEvent, SessionEvent } from '@sallyport/core/contract';
 import { isReservedForClients } from '../protocol/events.ts';
 import type { EventDraft, StoredEvent } from './records.ts';
 
-/** Events of a client as the log takes them. Throws `invalid_request` naming each event of a type that is not a client's. */
-export function draftEvents(events: readonly NewEvent[], ids: Ids): readonly EventDraft[] {
+/** Events of a client, or a worker, as the log takes them. Throws `invalid_request` naming each of a type that is not its to send. */
+export function draftEvents(
+  events: readonly NewEvent[],
+  ids: Ids,
+  isReserved = isReservedForClients,
+): readonly EventDraft[] {
   const issues = events.flatMap(({ type }, index) =>
-    isReservedForClients(type)
-      ? [{ path: `events/${String(index)}/type`, message: 'is a type of events that clients do not send' }]
+    isReserved(type)
+      ? [{ path: `events/${String(index)}/type`, message: 'is a type of events that you do not send' }]
       : [],
   );
   if (issues.length > 0)

@@ -7,6 +7,7 @@ import type {
   Json,
   ListedEnvironment,
   Origin,
+  Seen,
   Session,
   SessionHead,
   StoredEvent,
@@ -59,6 +60,8 @@ export interface Touched {
 }
 
 export interface WorkerAttached {
+  /** Tells this stream from the earlier ones of its session. */
+  readonly stream: number;
   readonly lastSeq: number;
   readonly oldestSeq: number;
   /** What workers of this session have acknowledged. */
@@ -71,6 +74,8 @@ export interface Renewal {
   readonly epoch: number;
   readonly at: number;
   readonly takenSeq: number;
+  /** The stream that ended with it; left out while it is open. */
+  readonly endedStream?: number;
 }
 
 /**
@@ -82,6 +87,12 @@ export interface BridgeActs {
   registerEnvironment(argument: RegisterEnvironment): Promise<string>;
   /** Removes the environment, stops its work by force and remembers that it was deleted. */
   unregisterEnvironment(argument: Timing & { readonly environmentId: string }): Promise<readonly Touched[]>;
+  /** Remembers that the environment's bridge stops; a `workerKey` other than its holder's changes nothing. */
+  leaveEnvironment(argument: {
+    readonly environmentId: string;
+    readonly workerKey: string | undefined;
+    readonly now: number;
+  }): Promise<Seen>;
   /** Writes when environments were seen; their acknowledged work that waits for a first stream is renewed. */
   touchEnvironments(argument: {
     readonly seen: readonly { readonly environmentId: string; readonly at: number }[];
@@ -117,6 +128,14 @@ export interface BridgeActs {
   ): Promise<readonly Touched[]>;
   /** Gives all work that counts on signs of life at least until `until`. */
   extendLeases(argument: { readonly until: number }): Promise<void>;
+  /** Queues the session's work again, unless a live worker holds it; throws `session_active` and `session_ended`. */
+  reconnectSession(
+    argument: Timing & {
+      readonly environmentId: string;
+      readonly sessionId: string;
+      readonly provenEpoch: number | null;
+    },
+  ): Promise<Touched>;
   /** Session, first events and work item; gives the session's id: another's where the key is known. */
   createSession(argument: CreateSession): Promise<{ readonly id: string; readonly isNew: boolean }>;
   deleteSession(argument: { readonly sessionId: string }): Promise<void>;
@@ -131,8 +150,9 @@ export interface BridgeActs {
   ): Promise<WorkerAttached>;
   renewWorkers(argument: { readonly renewals: readonly Renewal[]; readonly leaseMs: number }): Promise<void>;
   /**
-   * Appends in order; an id that the session knows keeps its first `seq`. With an `epoch` the events are the worker's, and
-   * `worker.exited` among them ends the work; without, they are a client's, and an ended session refuses them.
+   * Appends in order; an id that the session knows keeps its first `seq`. With an `epoch` the events are the worker's:
+   * `worker.exited` among them ends the work, and what is new after the end is left out of the answer. Without, they are a
+   * client's, and an ended session refuses them.
    */
   appendEvents(
     argument: Timing & {
@@ -173,11 +193,16 @@ export interface BridgeReads {
       readonly seenSince: number;
     },
   ): Promise<readonly ListedEnvironment[]>;
-  /** Whether `claimWork` would find something. */
-  hasWaitingWork(argument: {
+  /** The item that `claimWork` would find. */
+  waitingWork(argument: {
     readonly environmentId: string;
     readonly types: readonly string[];
-  }): Promise<boolean>;
+  }): Promise<string | undefined>;
+  /** Stops that people asked for, the oldest first; a bounded number. */
+  stops(argument: {
+    readonly environmentId: string;
+    readonly after: { readonly at: number; readonly workId: string };
+  }): Promise<readonly Stop[]>;
   session(argument: { readonly sessionId: string }): Promise<Session | undefined>;
   sessions(argument: PageRequest & { readonly organizationId: string }): Promise<readonly Session[]>;
   sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;
@@ -186,6 +211,13 @@ export interface BridgeReads {
    * beyond the last event given, where the ones left out follow.
    */
   events(argument: EventsRequest): Promise<EventsPage>;
+}
+
+/** The last stop of a work item. */
+export interface Stop {
+  readonly workId: string;
+  readonly force: boolean;
+  readonly at: number;
 }
 
 export interface EventsRequest {

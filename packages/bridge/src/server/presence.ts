@@ -2,10 +2,17 @@ import type { Clock } from '@sallyport/core';
 import type { EnvironmentStatus } from '@sallyport/core/contract';
 import type { BridgeConfig } from './config.ts';
 import type { BridgeActs } from './ports.ts';
+import type { Seen } from './records.ts';
+
+/** Whether the environment's bridge said that it stops, and nothing came after that. */
+export function hasLeft({ lastSeenAt, leftAt }: Seen): boolean {
+  return leftAt !== null && leftAt >= lastSeenAt;
+}
 
 /** Derived on each read, never stored. */
-export function presenceOf(lastSeenAt: number, now: number, config: BridgeConfig): EnvironmentStatus {
-  const silentMs = now - lastSeenAt;
+function presenceOf(seen: Seen, now: number, config: BridgeConfig): EnvironmentStatus {
+  if (hasLeft(seen)) return 'offline';
+  const silentMs = now - seen.lastSeenAt;
   if (silentMs < config.onlineSeconds * 1000) return 'online';
   return silentMs < config.offlineSeconds * 1000 ? 'disconnected' : 'offline';
 }
@@ -15,6 +22,7 @@ export interface Presence {
   seen(environmentId: string): void;
   /** The newer of what is known here and what is stored. */
   lastSeen(environmentId: string, stored: number): number;
+  status(environmentId: string, stored: Seen): EnvironmentStatus;
   /** Writes what is new, all of it or what is due. */
   write(which: 'all' | 'due'): Promise<void>;
   forget(environmentId: string): void;
@@ -25,10 +33,14 @@ export function createPresence(acts: BridgeActs, clock: Clock, config: BridgeCon
   const writing = new Map<string, number>();
   let writtenAt = clock.monotonic();
 
+  const lastSeen = (environmentId: string, stored: number) =>
+    Math.max(stored, unwritten.get(environmentId) ?? 0, writing.get(environmentId) ?? 0);
+
   return {
+    lastSeen,
     seen: (environmentId) => void unwritten.set(environmentId, clock.now()),
-    lastSeen: (environmentId, stored) =>
-      Math.max(stored, unwritten.get(environmentId) ?? 0, writing.get(environmentId) ?? 0),
+    status: (environmentId, stored) =>
+      presenceOf({ ...stored, lastSeenAt: lastSeen(environmentId, stored.lastSeenAt) }, clock.now(), config),
     async write(which) {
       const isDue = clock.monotonic() - writtenAt >= config.presenceWriteSeconds * 1000;
       if (unwritten.size === 0 || (which === 'due' && !isDue)) return;

@@ -2,7 +2,7 @@ import { ServiceError } from '@sallyport/core';
 import { coalesced } from './coalesced.ts';
 import { timing, wake, type Context } from './context.ts';
 import type { ClaimedWork } from './ports.ts';
-import { workTopic } from './topics.ts';
+import { leaveTopic, workTopic } from './topics.ts';
 
 export interface PollRequest {
   readonly environmentId: string;
@@ -90,13 +90,13 @@ export class PollQueue {
 
   /** Ends the polls of an environment that is gone. */
   refuse(environmentId: string, error: ServiceError): void {
-    for (const waiter of this.#lines.get(environmentId)?.waiters ?? []) waiter.settle(error);
+    settleAll(this.#lines.get(environmentId)?.waiters ?? [], error);
   }
 
   /** Answers all polls, and all to come, with null. */
   drain(): void {
     this.#draining = true;
-    for (const { waiters } of this.#lines.values()) for (const waiter of waiters) waiter.settle(null);
+    for (const { waiters } of this.#lines.values()) settleAll(waiters, null);
   }
 
   #line(environmentId: string): Line {
@@ -104,7 +104,13 @@ export class PollQueue {
     if (known) return known;
     const waiters = new Set<Waiter>();
     const serve = coalesced(() => this.#serve(environmentId, waiters));
-    const unsubscribe = this.#context.wakeups.subscribe(workTopic(environmentId), () => void serve());
+    const { wakeups } = this.#context;
+    const subscriptions = [
+      wakeups.subscribe(workTopic(environmentId), () => void serve()),
+      // Its poll would be a sign of life after the farewell.
+      wakeups.subscribe(leaveTopic(environmentId), () => settleAll(waiters, null)),
+    ];
+    const unsubscribe = () => subscriptions.forEach((end) => end());
     const line: Line = { waiters, serve, unsubscribe };
     this.#lines.set(environmentId, line);
     return line;
@@ -135,9 +141,14 @@ export class PollQueue {
   async #claim(environmentId: string, types: readonly string[]): Promise<ClaimedWork | null> {
     const { store } = this.#context;
     // Asked first, so that a poll that finds nothing never waits for the writer.
-    if (!(await store.reads.hasWaitingWork({ environmentId, types })) || this.#draining) return null;
+    const waiting = await store.reads.waitingWork({ environmentId, types });
+    if (waiting === undefined || this.#draining) return null;
     return store.acts.claimWork({ environmentId, types, ...timing(this.#context) });
   }
+}
+
+function settleAll(waiters: Iterable<Waiter>, answer: null | ServiceError): void {
+  for (const waiter of waiters) waiter.settle(answer);
 }
 
 function toServiceError(error: unknown): ServiceError {

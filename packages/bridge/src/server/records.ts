@@ -19,8 +19,14 @@ export interface Caller {
 
 export type Json = Readonly<Record<string, unknown>>;
 
+/** When an environment's bridge was seen last, and when it said that it stops: it is gone if nothing came after that. */
+export interface Seen {
+  readonly lastSeenAt: number;
+  readonly leftAt: number | null;
+}
+
 /** Times of records are epoch milliseconds. */
-export interface Environment {
+export interface Environment extends Seen {
   readonly id: string;
   readonly organizationId: string;
   /** Whose it is: the account that registered it. */
@@ -29,7 +35,6 @@ export interface Environment {
   readonly directory: string;
   readonly metadata: Json;
   readonly workerType: string;
-  readonly lastSeenAt: number;
   readonly createdAt: number;
 }
 
@@ -57,6 +62,8 @@ export interface Work {
 export interface Session {
   readonly id: string;
   readonly organizationId: string;
+  /** Who created it. */
+  readonly accountId: string;
   readonly environmentId: string;
   readonly workId: string;
   readonly title: string;
@@ -66,7 +73,7 @@ export interface Session {
   readonly updatedAt: number;
   readonly workState: WorkState;
   /** The environment's; null when it is gone. */
-  readonly lastSeenAt: number | null;
+  readonly seen: Seen | null;
 }
 
 /** What a stream needs to know of its session between two reads of the log. */
@@ -75,6 +82,8 @@ export interface SessionHead {
   readonly lastSeq: number;
   /** The first event that the log still has; 1 unless trimming is configured. */
   readonly oldestSeq: number;
+  /** The last frame that is known of the open worker stream; null where none is open. */
+  readonly workerSeenAt: number | null;
   readonly workState: WorkState;
   readonly environmentGone: boolean;
 }

@@ -1,4 +1,5 @@
 import { isId, ServiceError, toTimestamp } from '@sallyport/core';
+import { hasLeft } from './presence.ts';
 import type { Caller, Environment } from './records.ts';
 
 /** What the store knows about the environment that a registration may mean. */
@@ -34,7 +35,7 @@ export function judgeRegistration(
 
 function refuseLive(environment: Environment, { now, ttlMs }: { now: number; ttlMs: number }): void {
   const lapsesInMs = environment.lastSeenAt + ttlMs - now;
-  if (ttlMs > 0 && lapsesInMs <= 0) return;
+  if (hasLeft(environment) || (ttlMs > 0 && lapsesInMs <= 0)) return;
   throw new ServiceError('already_registered', 'The environment is registered already.', {
     details: {
       environment_id: environment.id,

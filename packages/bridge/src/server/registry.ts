@@ -1,10 +1,15 @@
 import { ServiceError, toTimestamp } from '@sallyport/core';
-import type { OrganizationEnvironment, RegisterBridgeRequest } from '@sallyport/core/contract';
+import {
+  contract,
+  type EnvironmentStatus,
+  type OrganizationEnvironment,
+  type RegisterBridgeRequest,
+} from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
 import { decodePlace, pageOf, type Page } from './cursor.ts';
 import type { TrustedDevices } from './ports.ts';
-import { presenceOf } from './presence.ts';
 import type { Caller, Environment, ListedEnvironment } from './records.ts';
+import { leaveTopic } from './topics.ts';
 
 const defaultWorkerType = 'cowork';
 
@@ -15,8 +20,17 @@ export interface Registry {
     caller: Caller,
     request: RegisterBridgeRequest,
     deviceToken: string,
-  ): Promise<{ readonly environment_id: string }>;
+  ): Promise<{ readonly environment_id: string; readonly bridge_ws_url: string }>;
   unregister(caller: Caller, environmentId: string): Promise<{ readonly id: string; readonly deleted: true }>;
+  /**
+   * The environment's bridge stops: shown as offline at once, its held polls end, the next registration is taken. A
+   * `workerId` other than the one that registered changes nothing; any later call shows the environment again.
+   */
+  leave(
+    caller: Caller,
+    environmentId: string,
+    workerId: string | undefined,
+  ): Promise<{ readonly environment_id: string; readonly status: EnvironmentStatus }>;
   /** Environments of the caller's organization by worker type, newest first. Throws `not_found` for another one. */
   list(
     caller: Caller,
@@ -33,8 +47,11 @@ export interface Registry {
   held(caller: Caller, environmentId: string): Promise<Environment>;
 }
 
-export function createRegistry(context: Context, devices: TrustedDevices): Registry {
-  const { store, clock, config, ids, presence } = context;
+export function createRegistry(
+  context: Context,
+  { devices, apiBaseUrl }: { readonly devices: TrustedDevices; readonly apiBaseUrl: string },
+): Registry {
+  const { store, clock, config, ids, presence, wakeups } = context;
 
   async function visible(caller: Caller, environmentId: string): Promise<Environment> {
     const environment = await store.reads.environment({ environmentId });
@@ -75,7 +92,8 @@ export function createRegistry(context: Context, devices: TrustedDevices): Regis
         now: clock.now(),
         ttlMs: config.registrationTtlSeconds * 1000,
       });
-      return { environment_id: environmentId };
+      const path = contract.bridge.ws.path.replace('{env_id}', environmentId);
+      return { environment_id: environmentId, bridge_ws_url: apiBaseUrl.replace(/^http/, 'ws') + path };
     },
 
     async unregister(caller, environmentId) {
@@ -84,6 +102,20 @@ export function createRegistry(context: Context, devices: TrustedDevices): Regis
       presence.forget(environmentId);
       for (const work of stopped) wake(context, work);
       return { id: environmentId, deleted: true };
+    },
+
+    async leave(caller, environmentId, workerId) {
+      await held(caller, environmentId);
+      // What is known only here came before: it must not count as a sign of life after the farewell.
+      await presence.write('all');
+      const seen = await store.acts.leaveEnvironment({
+        environmentId,
+        workerKey: workerId,
+        now: clock.now(),
+      });
+      const status = presence.status(environmentId, seen);
+      if (status === 'offline') wakeups.notify(leaveTopic(environmentId));
+      return { environment_id: environmentId, status };
     },
 
     async list(caller, { organizationId, workerTypes, limit, offset }) {
@@ -102,15 +134,14 @@ export function createRegistry(context: Context, devices: TrustedDevices): Regis
   };
 
   function toWire(environment: ListedEnvironment): OrganizationEnvironment {
-    const lastSeenAt = presence.lastSeen(environment.id, environment.lastSeenAt);
     return {
       environment_id: environment.id,
       machine_name: environment.machineName,
       directory: environment.directory,
       metadata: environment.metadata,
       worker_type: environment.workerType,
-      status: presenceOf(lastSeenAt, clock.now(), config),
-      last_seen_at: toTimestamp(lastSeenAt),
+      status: presence.status(environment.id, environment),
+      last_seen_at: toTimestamp(presence.lastSeen(environment.id, environment.lastSeenAt)),
       active_sessions: environment.activeSessions,
     };
   }

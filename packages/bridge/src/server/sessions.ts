@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { toTimestamp } from '@sallyport/core';
+import { ServiceError, toTimestamp } from '@sallyport/core';
 import type { CreateSessionRequest, NewEvent, Session as WireSession } from '@sallyport/core/contract';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import { timing, type Context } from './context.ts';
 import { decodePlace, pageOf, type Page } from './cursor.ts';
 import { followLog, type FollowerItem } from './follow.ts';
 import { draftEvents, noSuchSession } from './log.ts';
-import { presenceOf } from './presence.ts';
 import type { Appended, Caller, Session } from './records.ts';
 import type { Registry } from './registry.ts';
 import { sessionStatus } from './states.ts';
@@ -29,6 +28,7 @@ export interface Sessions {
     caller: Caller,
     query: { readonly limit: number; readonly offset?: string | undefined },
   ): Promise<Page<WireSession>>;
+  /** For who created it, the account of its environment and admins: else `forbidden`. */
   delete(caller: Caller, id: string): Promise<{ readonly id: string; readonly deleted: true }>;
   /** Throws `session_ended`. */
   append(
@@ -50,6 +50,13 @@ export function createSessions(context: Context, registry: Registry): Sessions {
     const session = await store.reads.session({ sessionId });
     if (session?.organizationId === caller.organizationId) return session;
     throw noSuchSession(sessionId);
+  }
+
+  async function refuseForeign(caller: Caller, { accountId, environmentId }: Session): Promise<void> {
+    if (accountId === caller.accountId || caller.isAdmin) return;
+    const environment = await store.reads.environment({ environmentId });
+    if (environment?.accountId !== caller.accountId)
+      throw new ServiceError('forbidden', 'The session is of another account: ask its owner or an admin.');
   }
 
   return {
@@ -96,7 +103,7 @@ export function createSessions(context: Context, registry: Registry): Sessions {
     },
 
     async delete(caller, id) {
-      await visible(caller, id);
+      await refuseForeign(caller, await visible(caller, id));
       await store.acts.deleteSession({ sessionId: id });
       wakeups.notify(sessionTopic(id));
       return { id, deleted: true };
@@ -124,13 +131,14 @@ export function createSessions(context: Context, registry: Registry): Sessions {
   };
 
   function toWire(session: Session): WireSession {
-    const lastSeenAt = presence.lastSeen(session.environmentId, session.lastSeenAt ?? 0);
+    const { environmentId, seen } = session;
+    const isOnline = seen !== null && presence.status(environmentId, seen) === 'online';
     return {
       id: session.id,
       title: session.title,
-      environment_id: session.environmentId,
+      environment_id: environmentId,
       work_id: session.workId,
-      status: sessionStatus(session.workState, presenceOf(lastSeenAt, clock.now(), config) === 'online'),
+      status: sessionStatus(session.workState, isOnline),
       tags: [...session.tags],
       created_at: toTimestamp(session.createdAt),
       updated_at: toTimestamp(session.updatedAt),

@@ -1,7 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { defaultBridgeConfig, workTerms } from './config.ts';
 import type { Work } from './records.ts';
-import { advance, isFinal, sessionStatus, workMoves, type WorkEvent } from './states.ts';
+import { finalStatuses } from '@sallyport/core/contract';
+import {
+  conditions,
+  finalStates,
+  isFinal,
+  runningStates,
+  sessionStatus,
+  waitingStates,
+  workStates,
+  type Condition,
+  type Facts,
+  type Move,
+} from './states.ts';
+import { advance } from './verdict.ts';
 import { judgeAck, judgeDelivery, judgeLapse, judgeReturn, judgeTakeOver } from './work-judgements.ts';
 
 const terms = workTerms(defaultBridgeConfig);
@@ -19,45 +32,97 @@ const queued: Work = {
   attached: false,
   reason: null,
 };
-const states = Object.keys(workMoves) as (keyof typeof workMoves)[];
-const moves = states.flatMap((from) =>
-  Object.entries(workMoves[from]).map(([event, move]) => ({ from, event: event as WorkEvent, move })),
-);
+const states = Object.keys(workStates) as (keyof typeof workStates)[];
+const moves = states.flatMap((from) => workStates[from].moves.map((move) => ({ from, move })));
 
-describe('the table of moves', () => {
+describe('the table of states', () => {
   test('gives exactly the states that wait for a sign a deadline', () => {
     const waiting = ['delivered', 'active', 'stopping'];
-    for (const { from, event, move } of moves)
-      expect([from, event, move.deadline !== undefined]).toEqual([from, event, waiting.includes(move.to)]);
+    for (const { from, move } of moves)
+      expect([from, move.on, move.deadline !== undefined]).toEqual([
+        from,
+        move.on,
+        waiting.includes(move.to),
+      ]);
+    for (const state of states)
+      expect([state, workStates[state].moves.some(({ on }) => on === 'lapse')]).toEqual([
+        state,
+        waiting.includes(state),
+      ]);
+  });
+
+  test('has no move that none before it leaves over', () => {
+    for (const state of states)
+      for (const [index, { on }] of workStates[state].moves.entries()) {
+        const earlier = workStates[state].moves.slice(0, index).filter((move) => move.on === on);
+        expect([state, on, earlier.every(({ when }) => when !== undefined)]).toEqual([state, on, true]);
+      }
+  });
+
+  test('reaches every state from the queue', () => {
+    const reached = new Set<string>(['queued']);
+    for (const state of reached) for (const { to } of workStates[state as 'queued'].moves) reached.add(to);
+    expect([...reached].sort()).toEqual([...states].sort());
   });
 
   test('lets a person end whatever has not ended, and changes nothing that has', () => {
     for (const state of states) {
-      const forced = advance({ ...queued, state }, 'force', given);
+      const forced = advance({ ...queued, state }, 'stop', { ...given, isForced: true });
       expect(isFinal(state) ? forced : forced?.work.state).toBe(isFinal(state) ? undefined : 'stopped');
     }
-    expect(states.filter(isFinal)).toEqual(['stopped', 'done', 'failed', 'dead']);
+    expect(finalStates).toEqual(['stopped', 'done', 'failed', 'dead']);
+    expect(new Set(finalStates.map((state) => sessionStatus(state)))).toEqual(new Set(finalStatuses));
   });
 
-  test('fences the worker whenever the work is taken from it', () => {
-    for (const { from, event, move } of moves) {
+  test('tells what waits and what runs', () => {
+    expect(waitingStates).toEqual(['queued', 'lost']);
+    expect(runningStates).toEqual(['active', 'stopping']);
+  });
+
+  test('fences the worker whenever the work is taken from it, and so does every new attempt', () => {
+    for (const { from, move } of moves) {
+      const { on, when, to, raisesEpoch, newAttempt } = move;
       const held = from === 'active' || from === 'stopping' || from === 'lost';
-      const byWorker = ['attach', 'finish', 'fail', 'confirm'].includes(event);
-      const waits = ['active', 'stopping', 'lost'].includes(move.to);
-      if (held && !byWorker && !waits) expect([from, event, move.raisesEpoch]).toEqual([from, event, true]);
+      const byWorker = on === 'attach' || on === 'exit' || when === 'byWorker';
+      const waits = ['active', 'stopping', 'lost'].includes(to);
+      const leads = [from, on, when, to];
+      if (held && !byWorker && !waits) expect([...leads, raisesEpoch]).toEqual([...leads, true]);
+      if (held && !isFinal(to) && !waits) expect([...leads, newAttempt]).toEqual([...leads, true]);
     }
   });
 
   test('announces a change of the status, and only that', () => {
-    for (const { from, event } of moves) {
-      const before: Work = { ...queued, state: from };
-      const verdict = advance(before, event, given);
-      const changes = sessionStatus(from) !== sessionStatus(verdict?.work.state ?? from);
+    for (const { from, move } of moves) {
+      const verdict = advance({ ...queued, state: from, ...workFor(move) }, move.on, factsFor(move));
+      expect(verdict?.work.state).toBe(move.to);
       const told = verdict?.announcements.filter(({ type }) => type === 'session.updated') ?? [];
-      expect([from, event, told.length]).toEqual([from, event, changes ? 1 : 0]);
+      const changes = sessionStatus(from) !== sessionStatus(move.to);
+      expect([from, move.on, told.length]).toEqual([from, move.on, changes ? 1 : 0]);
     }
   });
 });
+
+function workFor({ when }: Move): Partial<Work> {
+  if (when === 'lastDelivery') return { deliveries: terms.maxDeliveries };
+  return when === 'lastAttempt' ? { attempt: terms.maxAttempts } : {};
+}
+
+/** Facts under which just this condition holds. */
+function factsFor(move: Move): Facts & { readonly now: number } {
+  const { when } = move;
+  const facts = {
+    ...given,
+    ...(when === 'cleanExit' && { exitCode: 0 }),
+    ...(when === 'byWorker' && { isWorker: true }),
+    ...(when === 'byForce' && { isForced: true }),
+    ...(when === 'online' && { isOnline: true }),
+  };
+  const holding = Object.entries<Condition>(conditions).filter(([, { holds }]) =>
+    holds({ ...queued, ...workFor(move) }, facts),
+  );
+  expect(holding.map(([name]) => name)).toEqual(when === undefined ? [] : [when]);
+  return facts;
+}
 
 test('a session whose environment is silent does not run', () => {
   expect(sessionStatus('active', false)).toBe('disconnected');

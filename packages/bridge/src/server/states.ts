@@ -1,35 +1,61 @@
 import type { SessionStatus, WorkState } from '@sallyport/core/contract';
-import { stopDeadlineMs } from '../protocol/events.ts';
 import type { WorkTerms } from './config.ts';
-import type { Json, Work } from './records.ts';
+import type { Work } from './records.ts';
+
+// The one list of states: which there are, what moves a work item from one to the next, and under which condition. The
+// judgements and the stores' queries read it, and `docs/states.md` is generated from it.
 
 /** What can happen to a work item. */
-export type WorkEvent =
-  /** A poll takes it. */
-  | 'deliver'
-  /** The poll's caller went away before it had the answer. */
-  | 'return'
-  /** Nobody acknowledged in time: it may be delivered again, or was often enough. */
-  | 'redeliver'
-  | 'bury'
-  | 'ack'
-  /** The worker's stream opens. */
-  | 'attach'
-  /** The process ended: with 0, or otherwise. */
-  | 'finish'
-  | 'fail'
-  /** A graceful stop, a forced one, and one that the worker itself confirms or fails to confirm in time. */
-  | 'stop'
-  | 'force'
-  | 'confirm'
-  | 'abandon'
-  /** The worker is lost: nobody is there to take over, a new attempt is made, or there were enough. */
-  | 'lose'
-  | 'requeue'
-  | 'give_up';
+export const happenings = {
+  deliver: 'a poll takes it',
+  return: 'the poll went away before it had the answer',
+  ack: 'it is acknowledged',
+  attach: "the worker's stream opens",
+  exit: 'the worker reports worker.exited',
+  stop: 'it is stopped',
+  lapse: 'its deadline goes by',
+  reconnect: 'its bridge reconnects, and no live worker holds it',
+} as const;
+export type Happening = keyof typeof happenings;
 
-/** Where an event leads, and what else it does. */
+/** What a move may depend on; what is left out does not hold. */
+export interface Facts {
+  readonly terms: WorkTerms;
+  /** The exit code; null where a signal ended the process. */
+  readonly exitCode?: number | null;
+  readonly isForced?: boolean;
+  /** Who stops it proved to be its present worker. */
+  readonly isWorker?: boolean;
+  /** Its environment was seen of late. */
+  readonly isOnline?: boolean;
+}
+
+/** The conditions of moves. */
+export const conditions = {
+  cleanExit: { text: 'with 0', holds: (_, { exitCode }) => exitCode === 0 },
+  byWorker: { text: 'by its worker', holds: (_, { isWorker }) => isWorker === true },
+  byForce: { text: 'by force', holds: (_, { isForced }) => isForced === true },
+  lastDelivery: {
+    text: 'after the last delivery',
+    holds: ({ deliveries }, { terms }) => deliveries >= terms.maxDeliveries,
+  },
+  lastAttempt: {
+    text: 'in the last attempt',
+    holds: ({ attempt }, { terms }) => attempt >= terms.maxAttempts,
+  },
+  online: { text: 'while its environment is online', holds: (_, { isOnline }) => isOnline === true },
+} as const satisfies Record<string, Condition>;
+
+export interface Condition {
+  readonly text: string;
+  readonly holds: (work: Work, facts: Facts) => boolean;
+}
+
+/** Where a happening leads, and what else it does. */
 export interface Move {
+  readonly on: Happening;
+  /** Needed for this move; of the moves of one state for one happening, the first that may be made is made. */
+  readonly when?: keyof typeof conditions;
   readonly to: WorkState;
   /** What the new deadline is; none where it is left out. */
   readonly deadline?: 'ackMs' | 'firstAttachMs' | 'leaseMs' | 'stopMs';
@@ -41,132 +67,106 @@ export interface Move {
   readonly attaches?: true;
   /** Sends `control.stop` to the worker. */
   readonly asksWorker?: true;
-  readonly reason?: string;
+  readonly reason?: 'worker_lost' | 'undeliverable';
 }
 
-const exits = { finish: { to: 'done' }, fail: { to: 'failed' } } as const;
-const forced = { force: { to: 'stopped', raisesEpoch: true }, confirm: { to: 'stopped' } } as const;
-const unstarted = {
-  ack: { to: 'active', deadline: 'firstAttachMs' },
-  stop: { to: 'stopped', raisesEpoch: true },
-  ...forced,
-  ...exits,
-} as const;
+export interface State {
+  /** What the session of such an item is, and what it is while the environment is silent, where that differs. */
+  readonly session: SessionStatus;
+  readonly silentSession?: SessionStatus;
+  /** Counted among what runs in the environment; its deadline is a lease. */
+  readonly isRunning?: true;
+  /** None: the state is final. What they do not list leaves the item as it is. */
+  readonly moves: readonly Move[];
+}
 
-/** The life of a work item. What a state does not list leaves it as it is. */
-export const workMoves: Readonly<Record<WorkState, Readonly<Partial<Record<WorkEvent, Move>>>>> = {
+const lost = { raisesEpoch: true, reason: 'worker_lost' } as const;
+const again = { ...lost, newAttempt: true } as const;
+const exits = [
+  { on: 'exit', when: 'cleanExit', to: 'done' },
+  { on: 'exit', to: 'failed' },
+] as const;
+const confirmed = { on: 'stop', when: 'byWorker', to: 'stopped' } as const;
+const forced = { on: 'stop', when: 'byForce', to: 'stopped', raisesEpoch: true } as const;
+const unstarted = [
+  // Late, of an earlier delivery, it counts as well.
+  { on: 'ack', to: 'active', deadline: 'firstAttachMs' },
+  confirmed,
+  { on: 'stop', to: 'stopped', raisesEpoch: true },
+  ...exits,
+] as const;
+
+export const workStates: Readonly<Record<WorkState, State>> = {
   queued: {
-    deliver: { to: 'delivered', deadline: 'ackMs', deliveries: 1 },
-    ...unstarted,
+    session: 'queued',
+    moves: [{ on: 'deliver', to: 'delivered', deadline: 'ackMs', deliveries: 1 }, ...unstarted],
   },
   delivered: {
-    return: { to: 'queued', deliveries: -1 },
-    redeliver: { to: 'queued' },
-    bury: { to: 'dead', reason: 'undeliverable' },
-    ...unstarted,
+    session: 'queued',
+    moves: [
+      { on: 'return', to: 'queued', deliveries: -1 },
+      { on: 'lapse', when: 'lastDelivery', to: 'dead', reason: 'undeliverable' },
+      { on: 'lapse', to: 'queued' },
+      ...unstarted,
+    ],
   },
   active: {
-    attach: { to: 'active', deadline: 'leaseMs', attaches: true },
-    stop: { to: 'stopping', deadline: 'stopMs', asksWorker: true },
-    lose: { to: 'lost', reason: 'worker_lost' },
-    requeue: { to: 'queued', raisesEpoch: true, newAttempt: true, reason: 'worker_lost' },
-    give_up: { to: 'failed', raisesEpoch: true, reason: 'worker_lost' },
-    ...forced,
-    ...exits,
+    session: 'running',
+    silentSession: 'disconnected',
+    isRunning: true,
+    moves: [
+      { on: 'attach', to: 'active', deadline: 'leaseMs', attaches: true },
+      { on: 'lapse', when: 'lastAttempt', to: 'failed', ...lost },
+      { on: 'lapse', when: 'online', to: 'queued', ...again },
+      { on: 'lapse', to: 'lost', reason: 'worker_lost' },
+      { on: 'reconnect', when: 'lastAttempt', to: 'failed', ...lost },
+      { on: 'reconnect', to: 'queued', ...again },
+      confirmed,
+      forced,
+      { on: 'stop', to: 'stopping', deadline: 'stopMs', asksWorker: true },
+      ...exits,
+    ],
   },
   stopping: {
-    finish: { to: 'stopped' },
-    fail: { to: 'stopped' },
-    abandon: { to: 'stopped', raisesEpoch: true, reason: 'worker_lost' },
-    ...forced,
+    session: 'stopping',
+    isRunning: true,
+    moves: [{ on: 'exit', to: 'stopped' }, { on: 'lapse', to: 'stopped', ...lost }, confirmed, forced],
   },
   lost: {
-    attach: { to: 'active', deadline: 'leaseMs', attaches: true },
-    requeue: { to: 'queued', raisesEpoch: true, newAttempt: true, reason: 'worker_lost' },
-    stop: { to: 'stopped', raisesEpoch: true, reason: 'worker_lost' },
-    ...forced,
-    ...exits,
+    session: 'disconnected',
+    moves: [
+      { on: 'attach', to: 'active', deadline: 'leaseMs', attaches: true },
+      { on: 'deliver', to: 'delivered', deadline: 'ackMs', deliveries: 1, ...again },
+      { on: 'reconnect', to: 'queued', ...again },
+      confirmed,
+      forced,
+      { on: 'stop', to: 'stopped', ...lost },
+      ...exits,
+    ],
   },
-  stopped: {},
-  done: {},
-  failed: {},
-  dead: {},
+  stopped: { session: 'stopped', moves: [] },
+  done: { session: 'done', moves: [] },
+  failed: { session: 'failed', moves: [] },
+  dead: { session: 'failed', moves: [] },
 };
 
+const names = Object.keys(workStates) as WorkState[];
+
 export function isFinal(state: WorkState): boolean {
-  return Object.keys(workMoves[state]).length === 0;
+  return workStates[state].moves.length === 0;
 }
+
+export const finalStates: readonly WorkState[] = names.filter(isFinal);
+
+/** What a poll may take, the items of each in one queue. */
+export const waitingStates: readonly WorkState[] = names.filter((name) =>
+  workStates[name].moves.some(({ on }) => on === 'deliver'),
+);
+
+export const runningStates: readonly WorkState[] = names.filter((name) => workStates[name].isRunning);
 
 /** The session's status, from its work's state and from whether its environment was seen of late: the one place. */
 export function sessionStatus(state: WorkState, isOnline = true): SessionStatus {
-  if (state === 'active') return isOnline ? 'running' : 'disconnected';
-  return statusOfState[state];
-}
-
-const statusOfState: Readonly<Record<Exclude<WorkState, 'active'>, SessionStatus>> = {
-  queued: 'queued',
-  delivered: 'queued',
-  stopping: 'stopping',
-  stopped: 'stopped',
-  done: 'done',
-  failed: 'failed',
-  lost: 'disconnected',
-  dead: 'failed',
-};
-
-/** An event of the service's own for the session's log. */
-export interface Announcement {
-  readonly type: 'control.stop' | 'session.updated';
-  readonly data: Json;
-}
-
-/** What a judgement decided: the item as it is to be saved, and what goes with it in the same transaction. */
-export interface Verdict {
-  readonly work: Work;
-  readonly raisesEpoch: boolean;
-  readonly announcements: readonly Announcement[];
-}
-
-export interface Circumstances {
-  readonly now: number;
-  readonly terms: WorkTerms;
-  readonly ackedBy?: string;
-  readonly exitCode?: number | null;
-}
-
-/** Applies one event to a work item; undefined where it changes nothing. */
-export function advance(work: Work, event: WorkEvent, given: Circumstances): Verdict | undefined {
-  const move = workMoves[work.state][event];
-  if (move === undefined) return undefined;
-  const next: Work = {
-    ...work,
-    state: move.to,
-    deadline: move.deadline === undefined ? null : given.now + given.terms[move.deadline],
-    deliveries: move.newAttempt ? 0 : work.deliveries + (move.deliveries ?? 0),
-    attempt: work.attempt + (move.newAttempt ? 1 : 0),
-    ackedBy: move.newAttempt ? null : (given.ackedBy ?? work.ackedBy),
-    attached: move.newAttempt ? false : (move.attaches ?? work.attached),
-    reason: move.reason ?? null,
-  };
-  return {
-    work: next,
-    raisesEpoch: move.raisesEpoch ?? false,
-    announcements: announce(work, next, move, given),
-  };
-}
-
-function announce(before: Work, after: Work, move: Move, given: Circumstances): Announcement[] {
-  const announcements: Announcement[] = [];
-  if (move.asksWorker)
-    announcements.push({ type: 'control.stop', data: { force: false, deadline_ms: stopDeadlineMs } });
-  const status = sessionStatus(after.state);
-  if (status !== sessionStatus(before.state)) {
-    const data = {
-      status,
-      ...(after.reason !== null && { reason: after.reason }),
-      ...(typeof given.exitCode === 'number' && { exit_code: given.exitCode }),
-    };
-    announcements.push({ type: 'session.updated', data });
-  }
-  return announcements;
+  const { session, silentSession = session } = workStates[state];
+  return isOnline ? session : silentSession;
 }

@@ -1,17 +1,11 @@
 import { ServiceError } from '@sallyport/core';
-import type { Work } from './records.ts';
-import { advance, isFinal, type Circumstances, type Verdict } from './states.ts';
+import type { EventDraft, Work } from './records.ts';
+import { isFinal } from './states.ts';
+import { advance, type Circumstances, type Verdict } from './verdict.ts';
 
-/** A poll takes the item. Lost work of an environment that polls again starts its next attempt first. */
+/** A poll takes the item; lost work of an environment that polls again thereby starts its next attempt. */
 export function judgeDelivery(work: Work, given: Circumstances): Verdict | undefined {
-  const requeued = work.state === 'lost' ? advance(work, 'requeue', given) : undefined;
-  const delivered = advance(requeued?.work ?? work, 'deliver', given);
-  if (requeued === undefined || delivered === undefined) return delivered;
-  return {
-    work: delivered.work,
-    raisesEpoch: requeued.raisesEpoch || delivered.raisesEpoch,
-    announcements: [...requeued.announcements, ...delivered.announcements],
-  };
+  return advance(work, 'deliver', given);
 }
 
 /** The answer never reached its caller: undone, unless the item was delivered once more since. */
@@ -36,13 +30,19 @@ export function judgeStop(
   { force, isWorker }: { readonly force: boolean; readonly isWorker: boolean },
   given: Circumstances,
 ): Verdict | undefined {
-  return advance(work, isWorker ? 'confirm' : force ? 'force' : 'stop', given);
+  return advance(work, 'stop', { ...given, isWorker, isForced: force });
+}
+
+/** How many of a worker's events may be new: its `worker.exited` is the last one of a session. */
+export function judgeAppend(work: Work, events: readonly EventDraft[]): number {
+  if (isFinal(work.state)) return 0;
+  const exit = events.findIndex(({ type }) => type === 'worker.exited');
+  return exit === -1 ? events.length : exit + 1;
 }
 
 /** `worker.exited` of the present worker; without an exit code, a signal ended it. */
 export function judgeExit(work: Work, exitCode: unknown, given: Circumstances): Verdict | undefined {
-  const code = typeof exitCode === 'number' ? exitCode : null;
-  return advance(work, code === 0 ? 'finish' : 'fail', { ...given, exitCode: code });
+  return advance(work, 'exit', { ...given, exitCode: typeof exitCode === 'number' ? exitCode : null });
 }
 
 /** The worker's stream opens: lost work is running again, if nobody has taken it. */
@@ -53,12 +53,26 @@ export function judgeAttach(work: Work, given: Circumstances): Verdict | undefin
 /** The deadline of the item's state went by. */
 export function judgeLapse(work: Work, isOnline: boolean, given: Circumstances): Verdict | undefined {
   if (work.deadline === null || work.deadline > given.now) return undefined;
-  const { maxDeliveries, maxAttempts } = given.terms;
-  if (work.state === 'delivered')
-    return advance(work, work.deliveries >= maxDeliveries ? 'bury' : 'redeliver', given);
-  if (work.state === 'stopping') return advance(work, 'abandon', given);
-  if (work.attempt >= maxAttempts) return advance(work, 'give_up', given);
-  return advance(work, isOnline ? 'requeue' : 'lose', given);
+  return advance(work, 'lapse', { ...given, isOnline });
+}
+
+/**
+ * A bridge is back after a disconnect: the work of a worker that is gone begins its next attempt at once. The proven present
+ * worker keeps what it has; what waits, or is to end, stays as it is.
+ */
+export function judgeReconnect(
+  work: Work,
+  worker: { readonly seenAt: number | null; readonly isProven: boolean },
+  given: Circumstances,
+): Verdict | undefined {
+  if (isFinal(work.state)) throw new ServiceError('session_ended', 'The session has ended.');
+  if (worker.isProven) return undefined;
+  const liveForMs = worker.seenAt === null ? 0 : worker.seenAt + given.terms.liveMs - given.now;
+  if (liveForMs > 0)
+    throw new ServiceError('session_active', 'A live worker holds the session: try again when it is gone.', {
+      details: { session_id: work.sessionId, retry_after_ms: liveForMs },
+    });
+  return advance(work, 'reconnect', given);
 }
 
 /** The epoch of who takes the session over: its own, for the proven present worker; else the next. */

@@ -4,6 +4,8 @@ import type { WorkerProof } from './ports.ts';
 import type { PollQueue } from './queue.ts';
 import type { Caller } from './records.ts';
 import type { Registry } from './registry.ts';
+import { stopTopic } from './topics.ts';
+import type { WorkerStreams } from './worker-streams.ts';
 
 export type WorkItem = {
   readonly id: string;
@@ -42,6 +44,18 @@ export interface WorkDesk {
   ): Promise<PollAnswer>;
   /** Throws `ack_already_processed` or `work_stopped`. */
   ack(caller: Caller, work: WorkReference): Promise<WorkStatus>;
+  /**
+   * After a disconnect: work without a live worker is queued again. Throws `session_active` while a live worker holds it,
+   * unless `proof` is that worker's, and `session_ended`.
+   */
+  reconnect(
+    caller: Caller,
+    session: {
+      readonly environmentId: string;
+      readonly sessionId: string;
+      readonly proof: WorkerProof | null;
+    },
+  ): Promise<{ readonly environment_id: string; readonly session_id: string; readonly state: WorkState }>;
   /** Repeatable in every state. With the worker's token it confirms the end. */
   stop(
     caller: Caller,
@@ -49,7 +63,11 @@ export interface WorkDesk {
   ): Promise<WorkStatus>;
 }
 
-export function createWorkDesk(context: Context, registry: Registry, queue: PollQueue): WorkDesk {
+export function createWorkDesk(
+  context: Context,
+  parts: { readonly registry: Registry; readonly queue: PollQueue; readonly streams: WorkerStreams },
+): WorkDesk {
+  const { registry, queue, streams } = parts;
   const { store, presence, random } = context;
 
   return {
@@ -81,10 +99,27 @@ export function createWorkDesk(context: Context, registry: Registry, queue: Poll
       return { id: workId, state: acked.state };
     },
 
+    async reconnect(caller, { environmentId, sessionId, proof }) {
+      await registry.held(caller, environmentId);
+      presence.seen(environmentId);
+      // The judgement is by stored times: a frame that is known only here must count.
+      await streams.writeRenewals('all');
+      const provenEpoch = proof?.sessionId === sessionId ? proof.epoch : null;
+      const work = await store.acts.reconnectSession({
+        environmentId,
+        sessionId,
+        provenEpoch,
+        ...timing(context),
+      });
+      wake(context, work);
+      return { environment_id: environmentId, session_id: sessionId, state: work.state };
+    },
+
     async stop(caller, { environmentId, workId, force, proof }) {
       await registry.held(caller, environmentId);
       const stopped = await store.acts.stopWork({ environmentId, workId, force, proof, ...timing(context) });
       wake(context, stopped);
+      context.wakeups.notify(stopTopic(environmentId));
       return { id: workId, state: stopped.state };
     },
   };

@@ -34,6 +34,7 @@ export class WorkerStream {
   readonly #socket: StreamSocket;
   readonly #inbox: Inbox;
   readonly #outbound: Outbound;
+  readonly #stream: number;
   readonly #onEnd: (stream: WorkerStream) => void;
   readonly #unsubscribe: () => void;
   readonly #pump = coalesced(() => this.#goOn());
@@ -55,6 +56,7 @@ export class WorkerStream {
     this.#context = context;
     this.#tokens = workerTokens;
     this.#socket = socket;
+    this.#stream = log.stream;
     this.#onEnd = onEnd;
     this.#takenSeq = log.takenSeq;
     this.#expiresAt = claims.expiresAt;
@@ -98,15 +100,25 @@ export class WorkerStream {
     }
   }
 
-  /** The sign of life that is to be written, if there is a new one; writes are coalesced while it is not `final`. */
-  takeRenewal(final = false): Renewal | undefined {
+  /** The sign of life that is to be written, if there is a new one: any, or only where a write is due. */
+  takeRenewal(which: 'all' | 'due'): Renewal | undefined {
     const { clock, config } = this.#context;
     const monotonic = clock.monotonic();
     const isNews = this.#frameAt > this.#written.at || this.#takenSeq > this.#written.takenSeq;
     const isDue =
       this.#takenSeq > this.#written.takenSeq ||
       monotonic - this.#written.monotonic >= config.leaseWriteSeconds * 1000;
-    if (!isNews || !(isDue || final)) return undefined;
+    if (!isNews || !(isDue || which === 'all')) return undefined;
+    return this.#renewal();
+  }
+
+  /** The last sign of life of a stream that ended: it decides when the lease runs out. */
+  lastRenewal(): Renewal {
+    return { ...this.#renewal(), endedStream: this.#stream };
+  }
+
+  #renewal(): Renewal {
+    const monotonic = this.#context.clock.monotonic();
     this.#written = { at: this.#frameAt, monotonic, takenSeq: this.#takenSeq };
     const { sessionId, epoch } = this.claims;
     return { sessionId, epoch, at: this.#frameAt, takenSeq: this.#takenSeq };
@@ -200,6 +212,7 @@ export class WorkerStream {
       const appended = await store.acts.appendEvents({ sessionId, epoch, events, ...timing(this.#context) });
       for (const { id, seq } of appended) this.#outbound.send({ type: 'ack', id, seq });
       wakeups.notify(sessionTopic(sessionId));
+      if (appended.length < events.length) this.#refuseAfterEnd();
     } catch (error) {
       this.#inbox.stop();
       if (error instanceof ServiceError && error.status < 500) {
@@ -209,6 +222,13 @@ export class WorkerStream {
       this.#context.log.error({ err: error, session_id: sessionId }, 'Events could not be appended.');
       this.close(closeCodes.serviceRestart, 'store_unavailable');
     }
+  }
+
+  #refuseAfterEnd(): void {
+    this.#inbox.stop();
+    const error_description = 'The session has ended: it takes no further events.';
+    this.#outbound.send({ type: 'error', error: 'session_ended', error_description });
+    this.close(closeCodes.gone, 'session_ended');
   }
 
   /** Looks whether the stream may go on, then sends what the log has and the socket takes. */
@@ -230,6 +250,8 @@ export class WorkerStream {
     else if (head.epoch !== this.claims.epoch && isFinal(head.workState))
       this.close(closeCodes.revoked, 'stopped');
     else if (head.epoch !== this.claims.epoch) this.close(closeCodes.staleEpoch, 'stale_epoch');
+    // A worker without a WebSocket posts its signs of life, to whatever replica.
+    else if ((head.workerSeenAt ?? 0) > this.#frameAt) this.#sawFrame();
     return !this.#isOpen;
   }
 }

@@ -1,12 +1,10 @@
-import { ServiceError, sleep } from '@sallyport/core';
+import { ServiceError } from '@sallyport/core';
 import { closeCodes } from '../protocol/frames.ts';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import type { Context } from './context.ts';
 import type { Renewal, StreamSocket, WorkerAttached, WorkerClaims, WorkerTokens } from './ports.ts';
+import { sendAway } from './send-away.ts';
 import { WorkerStream } from './worker-stream.ts';
-
-/** A few streams end at once; only many are worth the whole spread. */
-const spreadPerStreamMs = 10;
 
 /** The open worker streams of this process, one a session. */
 export class WorkerStreams {
@@ -52,35 +50,21 @@ export class WorkerStreams {
   }
 
   async writeRenewals(which: 'all' | 'due'): Promise<void> {
-    const renewals = [...this.#streams.values()].flatMap(
-      (stream) => stream.takeRenewal(which === 'all') ?? [],
-    );
+    const renewals = [...this.#streams.values()].flatMap((stream) => stream.takeRenewal(which) ?? []);
     await this.#write(renewals);
   }
 
   /** Tells every worker to come back soon and closes the streams one by one; resolves when none is left. */
   async drain(): Promise<void> {
     this.#draining = true;
-    const { clock, config, random } = this.#context;
-    const spreadMs = Math.min(config.drainSpreadSeconds * 1000, this.#streams.size * spreadPerStreamMs);
-    await Promise.all(
-      [...this.#streams.values()].map(async (stream) => {
-        stream.announceDrain(Math.floor(random.fraction() * config.drainSpreadSeconds * 1000));
-        await sleep(clock, random.fraction() * spreadMs);
-        stream.close(closeCodes.serviceRestart, 'draining');
-      }),
-    );
+    await sendAway(this.#context, this.#streams.values());
     await Promise.all(this.#lastWrites);
   }
 
   #remove(stream: WorkerStream): void {
-    // An ended stream's last sign of life decides when its lease runs out.
-    const renewal = stream.takeRenewal(true);
-    if (renewal) {
-      const write = this.#write([renewal]);
-      this.#lastWrites.add(write);
-      void write.finally(() => this.#lastWrites.delete(write));
-    }
+    const write = this.#write([stream.lastRenewal()]);
+    this.#lastWrites.add(write);
+    void write.finally(() => this.#lastWrites.delete(write));
     if (this.#streams.get(stream.claims.sessionId) === stream) this.#streams.delete(stream.claims.sessionId);
   }
 

@@ -8,6 +8,7 @@ import { systemRandom } from '../random.ts';
 import { sendWithRetries } from '../transport/retry.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { toServiceError } from './answer.ts';
+import { encodeBody, type EncodedBody } from './encoding.ts';
 
 export interface ClientOptions {
   /** Where the service is, such as `http://127.0.0.1:8787`; a path is kept as a prefix. */
@@ -55,6 +56,7 @@ export async function send(
   const { transport, tokens, clock = systemClock } = options;
   const needsBearer = endpoint.auth !== 'none';
   const pauses = endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs;
+  const body = await encodeBody(endpoint, call.jsonBody ?? input.body);
   let bearer: string | undefined;
   const attempt = async (forceRefresh: boolean) => {
     const refused = forceRefresh && bearer !== undefined && { refused: bearer };
@@ -68,7 +70,7 @@ export async function send(
               throw error;
             })
         : undefined);
-    const request = toRequest(options, endpoint, input, call, bearer);
+    const request = toRequest(options, endpoint, input, call, { bearer, body });
     const answer = await sendWithRetries(transport, request, pauses, clock);
     if (answer.status < 300) return answer;
     throw await toServiceError(answer, request.url, clock.now());
@@ -110,7 +112,7 @@ export function toRequest(
   endpoint: Endpoint,
   input: CallInput,
   call: CallOptions,
-  bearer: string | undefined,
+  { bearer, body }: { readonly bearer?: string | undefined; readonly body?: EncodedBody | undefined },
 ): TransportRequest {
   const headers: Record<string, string> = {
     accept: acceptOf(endpoint),
@@ -122,13 +124,12 @@ export function toRequest(
   for (const [name, value] of Object.entries(input.headers ?? {})) {
     if (value !== undefined) headers[inDialect(name, dialect)] = String(value);
   }
-  const sendsBody = endpoint.body !== undefined && endpoint.method !== 'GET';
-  if (sendsBody) headers['content-type'] = 'application/json';
+  if (body) headers['content-type'] = body.type;
   return {
     method: endpoint.method,
     url: endpointUrl(baseUrl, endpoint, input, dialect),
     headers,
-    ...(sendsBody && { body: call.jsonBody ?? JSON.stringify(input.body ?? {}) }),
+    ...(body && { body: body.content }),
     timeoutMs: call.timeoutMs ?? endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
     ...(endpoint.transport === 'sse' && { idleMs: 0 }),
     ...(call.signal && { signal: call.signal }),

@@ -104,6 +104,17 @@ describe('a call', () => {
     expect(await client().bridge.poll({ params: { env_id: 'e' } })).toBeUndefined();
   });
 
+  test('sends a form with its file', async () => {
+    answer = json(200, { feedback_id: 'fb_1' });
+    const bundle = new File([Uint8Array.of(0x50, 0x4b)], 'Gesprächs–日志.zip');
+    await client().feedback.bundle({ body: { description: 'It hangs.', bundle } });
+    const { headers, body } = seen[0] ?? { headers: {}, body: '' };
+    expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(body)));
+    expect(body).toMatch(/name="description"\r\n\r\nIt hangs\.\r\n/);
+    expect(body).toMatch(/name="bundle"; filename="Gesprächs–日志\.zip"\r\n[^]*\r\n\r\nPK\r\n/);
+  });
+
   test('asks once more with a fresh token after a 401, and only once', async () => {
     answer = json(401, { error: 'invalid_token', error_description: 'expired', request_id: 'req_1' });
     const asked: unknown[] = [];

@@ -22,6 +22,17 @@ export type Credential = 'none' | 'optional' | 'session_key' | 'access_token' | 
 /** `page` is HTML for a person's browser; the typed client has no method for it. */
 export type EndpointTransport = 'json' | 'text' | 'page' | 'multipart' | 'sse' | 'websocket';
 
+/** `form`: RFC 6749 clients send it to the token endpoint and its like; `protobuf`: OTLP. */
+export type Encoding = 'json' | 'form' | 'protobuf' | 'multipart';
+
+/** What each encoding is called in `Content-Type`, its usual name first; parameters are ignored. */
+export const mediaTypes: Readonly<Record<Encoding, readonly [string, ...string[]]>> = {
+  json: ['application/json'],
+  form: ['application/x-www-form-urlencoded'],
+  protobuf: ['application/x-protobuf', 'application/protobuf'],
+  multipart: ['multipart/form-data'],
+};
+
 export interface Limits {
   /** The client gives up after this long, connecting included. */
   readonly timeoutMs?: number;
@@ -56,16 +67,20 @@ export interface Endpoint {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** `form`: `application/x-www-form-urlencoded` is taken too (RFC 6749 clients send it). */
-  readonly encodings?: readonly ('json' | 'form')[];
+  /** The media types that the body may come in; JSON where nothing is said. */
+  readonly encodings?: readonly Encoding[];
   /** An empty body counts as `{}`. */
   readonly emptyBody?: true;
   /** By success status; `null`: no body. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /** Headers of a success, beyond those that every answer has. */
+  readonly responseHeaders?: z.ZodObject;
   /** The statuses of the specification's errors table. 429 among them: rate-limited by default. */
   readonly errors: readonly number[];
   readonly limits?: Limits;
   readonly transport: EndpointTransport;
+  /** Its WebSocket's frames come as server-sent events, too, where `Accept` asks for them and nothing for an upgrade. */
+  readonly eventStream?: true;
   /** Not in the specification: an addition of ours. */
   readonly extension?: true;
 }
@@ -78,6 +93,11 @@ export const defaultLimits = {
   maxPageSize: 1000,
   ratePerMinute: 600,
 } as const;
+
+/** Whether a caller may leave the member of an object schema out. */
+export function isOptional(member: z.ZodType): boolean {
+  return member._zod.optin === 'optional';
+}
 
 type SchemaOf<E, K extends string> = E extends Readonly<Record<K, infer S extends z.ZodType>> ? S : undefined;
 type InputOf<S> = S extends z.ZodType ? z.input<S> : undefined;

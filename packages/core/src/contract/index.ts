@@ -2,13 +2,25 @@ import { account } from './account.ts';
 import { bridge } from './bridge.ts';
 import { devices } from './devices.ts';
 import type { Endpoint } from './endpoint.ts';
+import { environments } from './environments.ts';
+import { feedback } from './feedback.ts';
 import { oauth } from './oauth.ts';
 import { sessions } from './sessions.ts';
 import { telemetry } from './telemetry.ts';
 import { worker } from './worker.ts';
 
 /** Every endpoint of the service, by area: what client, gateway, OpenAPI document and docs are made from. */
-export const contract = { oauth, devices, bridge, sessions, worker, telemetry, account } as const;
+export const contract = {
+  oauth,
+  devices,
+  bridge,
+  sessions,
+  worker,
+  environments,
+  telemetry,
+  feedback,
+  account,
+} as const;
 export type Contract = typeof contract;
 
 /** A row of the table. */
@@ -23,8 +35,11 @@ export const endpoints: readonly Endpoint[] = Object.values<Readonly<Record<stri
 
 export {
   defaultLimits,
+  isOptional,
+  mediaTypes,
   type Area,
   type Credential,
+  type Encoding,
   type Endpoint,
   type EndpointTransport,
   type InputFor,
@@ -32,7 +47,9 @@ export {
   type RequestOf,
   type ResponseOf,
 } from './endpoint.ts';
-export { Bootstrap } from './account.ts';
+export { isRateLimited, refusalStatuses } from './statuses.ts';
+export { families, type Family } from './families.ts';
+export { Bootstrap, type CurrentUserAccess, type ManagedSettings } from '../schemas/account.ts';
 export { deviceGrantType, firstPartyClient, scopes } from './oauth.ts';
 export { workerVersion } from './worker.ts';
 export { batchLimits } from './telemetry.ts';
@@ -41,11 +58,13 @@ export {
   type AuthorizeRequest,
   type DeviceAuthorizationResponse,
   type Profile,
+  type Roles,
   type TokenRequest,
   type TokenResponse,
 } from '../schemas/oauth.ts';
 export {
   WorkState,
+  type BridgeHint,
   type EnvironmentStatus,
   type OrganizationEnvironment,
   type RegisterBridgeRequest,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Deleted } from '../schemas/common.ts';
+import { Deleted, NextPage } from '../schemas/common.ts';
 import {
   AppendEventsRequest,
   AppendEventsResponse,
@@ -41,6 +41,7 @@ export const sessions = {
     permission: 'read',
     query: SessionsQuery,
     responses: { 200: z.array(Session) },
+    responseHeaders: NextPage,
     errors: [401, 500],
     limits: { pageSize: 50 },
     transport: 'json',
@@ -71,7 +72,7 @@ export const sessions = {
     permission: 'write',
     params: SessionParams,
     responses: { 200: Deleted },
-    errors: [401, 404, 500],
+    errors: [401, 403, 404, 500],
     transport: 'json',
   },
   append: {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EventBatch } from '../schemas/telemetry.ts';
+import { EventBatch, ExportLogsRequest, ExportLogsResponse } from '../schemas/telemetry.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Events in one request of the batch endpoint, and the pause after which a client sends what waits. */
@@ -22,6 +22,22 @@ export const telemetry = {
     body: EventBatch,
     responses: { 200: z.looseObject({ accepted: z.number().int() }) },
     errors: [400, 401, 413, 429, 500],
+    limits: { bodyBytes: 8 * 1024 * 1024 },
+    transport: 'json',
+  },
+  logs: {
+    id: 'telemetry.logs',
+    area: 'telemetry',
+    summary: 'Takes OTLP logs, as JSON or protobuf',
+    method: 'POST',
+    path: '/v1/logs',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'read',
+    body: ExportLogsRequest,
+    encodings: ['json', 'protobuf'],
+    responses: { 200: ExportLogsResponse },
+    errors: [400, 401, 500],
     limits: { bodyBytes: 8 * 1024 * 1024 },
     transport: 'json',
   },

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { JsonObject } from '../schemas/common.ts';
-import { SessionEvent, SessionParams, StreamQuery } from '../schemas/sessions.ts';
+import {
+  AppendEventsResponse,
+  SessionEvent,
+  SessionParams,
+  StreamQuery,
+  WorkerEventsRequest,
+} from '../schemas/sessions.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The version of the worker's stream, in `vendor-version`. */
@@ -54,7 +60,8 @@ export const worker = {
   stream: {
     id: 'worker.stream',
     area: 'worker',
-    summary: "The worker's events both ways: JSON frames over a WebSocket",
+    summary:
+      "The worker's events both ways: JSON frames over a WebSocket; or the inbound ones as server-sent events",
     method: 'GET',
     path: '/v1/code/sessions/{id}/worker/events/stream',
     auth: 'ingress',
@@ -67,5 +74,22 @@ export const worker = {
     responses: { 101: SessionEvent },
     errors: [400, 401, 404, 409],
     transport: 'websocket',
+    eventStream: true,
+  },
+  /** Beside step 3 where proxies break WebSockets. */
+  events: {
+    id: 'worker.events',
+    area: 'worker',
+    summary: "Takes a worker's events, its acknowledgement and its sign of life, where it has no WebSocket",
+    method: 'POST',
+    path: '/v1/code/sessions/{id}/worker/events',
+    auth: 'ingress',
+    params: SessionParams,
+    body: WorkerEventsRequest,
+    emptyBody: true,
+    responses: { 200: AppendEventsResponse },
+    errors: [400, 401, 404, 409],
+    transport: 'json',
+    extension: true,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -57,6 +57,28 @@ export const WorkResponse = z.looseObject({ id: z.string(), state: WorkState });
 
 export const StopRequest = z.looseObject({ force: z.boolean().default(false) });
 
+export const ReconnectHeaders = z.object({
+  'x-environment-runner-version': z.string().min(1),
+  'vendor-worker-id': z.exactOptional(z.string().min(1).max(128)),
+  'x-worker-token': z.exactOptional(z.string().min(1)),
+});
+
+export const ReconnectRequest = z.looseObject({ session_id: z.string().min(1) });
+
+export const ReconnectResponse = z.looseObject({
+  environment_id: z.string(),
+  session_id: z.string(),
+  state: WorkState,
+});
+
+/** A frame of the persistent bridge WebSocket. Nothing is granted by one: the bridge polls, as it would without. */
+export const BridgeHint = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('work.available'), work_id: z.string() }),
+  z.looseObject({ type: z.literal('work.stop'), work_id: z.string(), force: z.boolean() }),
+  z.looseObject({ type: z.literal('draining'), reconnect_in_ms: z.number().int() }),
+]);
+export type BridgeHint = z.infer<typeof BridgeHint>;
+
 export const OrganizationParams = z.object({ org_uuid: z.string() });
 
 export const OrganizationEnvironmentsQuery = z.object({
@@ -67,6 +89,8 @@ export const OrganizationEnvironmentsQuery = z.object({
 
 export const EnvironmentStatus = z.enum(['online', 'disconnected', 'offline']);
 export type EnvironmentStatus = z.infer<typeof EnvironmentStatus>;
+
+export const DisconnectResponse = z.looseObject({ environment_id: z.string(), status: EnvironmentStatus });
 
 export const OrganizationEnvironment = z.looseObject({
   environment_id: z.string(),

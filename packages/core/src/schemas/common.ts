@@ -11,7 +11,10 @@ export function integerParam(min: number, max: number) {
   return z
     .union([z.string().regex(/^\d{1,15}$/, 'must be a whole number'), z.number().int()])
     .transform(Number)
-    .pipe(z.number().min(min).max(max));
+    .pipe(z.number().int().min(min).max(max));
 }
 
 export const Deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) });
+
+/** RFC 8288: where the next page of a list is, with `rel="next"`; absent on the last one. */
+export const NextPage = z.object({ link: z.exactOptional(z.string()) });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Timestamp } from './common.ts';
 
 /** RFC 7636 4.2: the base64url of a SHA-256, 43 characters. */
 const CodeChallenge = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 43 base64url characters');
@@ -95,3 +96,39 @@ export const Profile = z.looseObject({
   ),
 });
 export type Profile = z.infer<typeof Profile>;
+
+/** The specification shows no body; a name is what a list of keys can be read by. */
+export const CreateApiKeyRequest = z.looseObject({
+  name: z.exactOptional(
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(128)
+      .regex(/^\P{Cc}*$/u, 'must not have control characters'),
+  ),
+  scope: z
+    .exactOptional(z.string())
+    .describe("separated by spaces; within the caller's, which is the default"),
+  expires_in: z.exactOptional(z.number().int().min(1).max(315_360_000)).describe('seconds; default: never'),
+});
+
+export const ApiKeys = z.looseObject({
+  api_keys: z.array(
+    z.looseObject({
+      id: z.string(),
+      name: z.string().nullable(),
+      scope: z.string(),
+      created_at: Timestamp,
+      expires_at: Timestamp.nullable().describe('`null`: never'),
+      last_used_at: Timestamp.nullable().describe('to the minute; `null`: never'),
+    }),
+  ),
+});
+
+export const Roles = z.looseObject({
+  roles: z.array(
+    z.looseObject({ name: z.enum(['admin', 'member', 'viewer']), permissions: z.array(z.string()) }),
+  ),
+});
+export type Roles = z.infer<typeof Roles>;

@@ -88,6 +88,15 @@ export const AppendEventsResponse = z.looseObject({
   events: z.array(z.looseObject({ id: z.string(), seq: z.number().int() })),
 });
 
+/** What a worker without a WebSocket says; an empty one is a heartbeat. */
+export const WorkerEventsRequest = z.looseObject({
+  events: z
+    .array(NewEvent.extend({ id: Name }))
+    .max(maxEventsPerRequest)
+    .default([]),
+  ack: z.exactOptional(z.number().int().nonnegative()).describe('takes all inbound events up to this seq'),
+});
+
 export const StreamQuery = z.object({
   beta: z.exactOptional(z.string()),
   from_seq: z.exactOptional(integerParam(0, Number.MAX_SAFE_INTEGER)).describe('resumes after this seq'),

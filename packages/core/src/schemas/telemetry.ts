@@ -32,3 +32,20 @@ export const EventBatch = z.looseObject({
   events: z.array(z.unknown()).describe('at most 50 OTLP log records'),
 });
 export type EventBatch = z.infer<typeof EventBatch>;
+
+/**
+ * OTLP `ExportLogsServiceRequest` in its JSON form. Unknown fields are taken, and a request without `resourceLogs` is an
+ * empty one, as OTLP has it; records are judged one by one by the engine.
+ */
+export const ExportLogsRequest = z.looseObject({
+  resourceLogs: z.exactOptional(z.array(z.unknown())).describe('OTLP ResourceLogs'),
+});
+
+export const ExportLogsResponse = z.looseObject({
+  partialSuccess: z.exactOptional(
+    z.looseObject({
+      rejectedLogRecords: z.exactOptional(z.string().describe('an int64')),
+      errorMessage: z.exactOptional(z.string()),
+    }),
+  ),
+});

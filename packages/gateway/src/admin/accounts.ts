@@ -1,13 +1,13 @@
 import { text } from 'node:stream/consumers';
 import { ServiceError, toTimestamp } from '@sallyport/core';
-import type { Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
+import type { AuthorizationServer, Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
 
 /** `admin session-key`: the key alone on stdout, so that scripts can take it. */
 export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {
   const { sessionKey } = await withAuthorizationServer(flags, async ({ accounts, sessions }) =>
-    sessions.issue((await accounts.find(flags.user)).id),
+    sessions.issue((await findAccount(accounts, flags.user)).id),
   );
   process.stdout.write(`${sessionKey}\n`);
 }
@@ -40,7 +40,7 @@ export async function setUserPassword(
 ): Promise<void> {
   const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
   await withAuthorizationServer(flags, async ({ accounts }) => {
-    const { id } = await accounts.find(email);
+    const { id } = await findAccount(accounts, email);
     if (password === undefined) return printJson({ setup_link: await accounts.setupLink(id) });
     await accounts.setPassword(id, password);
     printJson(accountRecord(await accounts.find(email)));
@@ -80,11 +80,27 @@ export async function rotateKeys(flags: ConfigFlags): Promise<void> {
   printJson({ kid, signs_from: toTimestamp(signsFrom) });
 }
 
-function accountRecord({ id, email, hasPassword, createdAt }: ShownAccount) {
+/** The account of `email`, or the owner's. */
+export async function findAccount(
+  accounts: AuthorizationServer['accounts'],
+  email?: string,
+): Promise<ShownAccount> {
+  try {
+    return await accounts.find(email);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'not_found' || email === undefined) throw error;
+    throw new ServiceError(
+      'not_found',
+      `There is no account ${email}: add it with \`sallyport-gateway admin user add ${email}\`.`,
+    );
+  }
+}
+
+export function accountRecord({ id, email, hasPassword, createdAt }: ShownAccount) {
   return { id, email, has_password: hasPassword, created_at: toTimestamp(createdAt) };
 }
 
-function organizationRecord(organization: Organization) {
+export function organizationRecord(organization: Organization) {
   const { id, name, type, rateLimitTier, capabilities, zeroDataRetention, createdAt } = organization;
   return {
     id,
@@ -115,6 +131,6 @@ async function passwordFromStdin(): Promise<string> {
   return password;
 }
 
-function printJson(record: object): void {
+export function printJson(record: object): void {
   process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
 }

@@ -13,9 +13,10 @@ export async function withAuthorizationServer<T>(
   act: (server: AuthorizationServer) => Promise<T>,
 ): Promise<T> {
   const { config } = configOf(flags);
-  const running = runningGateway(config.dataDir);
+  const path = embeddedStorePath(config);
+  const running = runningGateway(path);
   const store = await openEmbeddedStore({
-    path: embeddedStorePath(config),
+    path,
     // The schema under a running gateway is the gateway's.
     migrate: running === undefined,
   });

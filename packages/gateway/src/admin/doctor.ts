@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { runningGateway } from '../store/embedded/lock.ts';
+import { describeHolder, runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
 import { openWriter } from '../store/embedded/writer.ts';
@@ -36,17 +36,16 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
   );
   if (loaded) {
     const { config } = loaded;
-    const { dataDir } = config;
+    const path = embeddedStorePath(config);
     const directory = await check(
       'data directory',
       async () => {
-        await checkWritable(dataDir);
-        return { running: runningGateway(dataDir) };
+        await checkWritable(dirname(path));
+        return { running: runningGateway(path) };
       },
       ({ running }) =>
-        `${dataDir} is writable${running ? `; a gateway runs on it (process ${running.pid})` : ''}`,
+        `${dirname(path)} is writable${running ? `; a gateway runs on it (${describeHolder(running)})` : ''}`,
     );
-    const path = embeddedStorePath(config);
     if (directory !== undefined)
       await check(
         'store',

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
 import { configurable, type ConfigFlags } from './flags.ts';
+import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
 
 /** The `admin` commands: they work on the data directory, also while a gateway runs on it. */
 export function addAdminCommands(program: Command): void {
@@ -25,6 +26,7 @@ export function addAdminCommands(program: Command): void {
     .action(async (email: string, flags: ConfigFlags & { passwordStdin?: boolean }) =>
       (await load()).setUserPassword(email, flags),
     );
+  addMemberCommands(user);
 
   const org = admin.command('org').description('Organizations.');
   configurable(org.command('add <name>'))
@@ -36,6 +38,7 @@ export function addAdminCommands(program: Command): void {
     .action(async (name: string, flags: ConfigFlags & { zeroDataRetention?: boolean }) =>
       (await load()).addOrganization(name, flags),
     );
+  addOrganizationCommands(org);
 
   const client = admin.command('client').description('OAuth clients.');
   configurable(client.command('add'))

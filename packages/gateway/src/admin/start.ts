@@ -1,15 +1,20 @@
 import { systemClock } from '@sallyport/core';
+import type { Logger } from 'pino';
 import { isLoopback } from '../config/address.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { createLog } from '../http/log.ts';
+import type { Services } from '../services.ts';
 import { startGateway } from '../start.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
 import { countSignals } from './signals.ts';
+import { terminalLog } from './terminal-log.ts';
 
 /** `sallyport-gateway start`: serves until the first SIGTERM or SIGINT, then drains; a second one ends at once. */
 export async function start(flags: ConfigFlags & { readonly printSetup?: boolean }): Promise<void> {
-  const { config } = configOf(flags);
-  const log = createLog(config.logLevel);
+  const loaded = configOf(flags);
+  const { config } = loaded;
+  const log = logOf(loaded);
   const stop = Promise.withResolvers<NodeJS.Signals>();
   const onSignal = countSignals(systemClock, (signal, count) => {
     if (count > 1) process.exit(130);
@@ -28,14 +33,29 @@ export async function start(flags: ConfigFlags & { readonly printSetup?: boolean
   // Scripts wait for this line.
   process.stdout.write(`listening on ${gateway.url}\n`);
   if (!isLoopback(config.host)) log.warn({ host: config.host }, 'listening beyond this machine');
-  if (flags.printSetup === true || process.stdout.isTTY) {
-    const link = await gateway.services.setupLink();
-    if (link !== undefined) process.stdout.write(`set the owner's password: ${link}\n`);
-  }
+  await tellHowToSetUp(gateway.services, flags.printSetup === true || process.stdout.isTTY, log);
 
   const signal = await stop.promise;
   log.info({ signal }, 'draining');
   await gateway.close();
   log.info('stopped');
   process.exit(0);
+}
+
+/** JSON for programs. People get lines, and unless they ask for more only what they should know of. */
+function logOf({ config, settings }: LoadedConfig): Logger {
+  if (!process.stderr.isTTY) return createLog(config.logLevel);
+  const isDefault = settings.some(({ key, origin }) => key === 'logLevel' && origin === 'default');
+  return createLog(isDefault ? 'warn' : config.logLevel, terminalLog(process.stderr));
+}
+
+/** A link is as good as a password: where output may be kept, one is made only when asked for. */
+async function tellHowToSetUp(services: Services, print: boolean, log: Logger): Promise<void> {
+  const owner = await services.ownerToSetUp();
+  if (owner === undefined) return;
+  if (print) process.stdout.write(`\nSet the owner's password: ${(await services.setupLink()) ?? ''}\n`);
+  else
+    log.info(
+      `${owner} has no password yet: start with --print-setup for a link to set it, or run \`sallyport-gateway admin user password ${owner}\`.`,
+    );
 }

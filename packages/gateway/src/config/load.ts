@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import { nearest } from '@sallyport/core';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { readConfigFile } from './file.ts';
-import { nearest } from './nearest.ts';
 import { configSchema, derivedDefaults, secretKeys, type Config } from './schema.ts';
 import { refuseUnsupported } from './unsupported.ts';
 

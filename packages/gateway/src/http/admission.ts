@@ -1,5 +1,5 @@
 import { inDialect, ServiceError, type Dialect } from '@sallyport/core';
-import type { Endpoint } from '@sallyport/core/contract';
+import { isRateLimited, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Caller, SessionCaller, WorkerCaller } from './handler.ts';
 import { rateLimitHeaders, type RateLimiter } from './rate-limit.ts';
@@ -12,6 +12,9 @@ export interface AdmissionOptions {
   readonly dialect: Dialect;
 }
 
+/** What stands before a row, or before a family of paths. */
+export type Guarded = Pick<Endpoint, 'auth' | 'scope' | 'permission' | 'beta'>;
+
 /**
  * The checks that come before the body, in the order of decisions.md: credential 401, scope and permission 403,
  * beta 403, rate 429. Gives who calls.
@@ -20,17 +23,27 @@ export async function admit(
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-  { authenticator, limiter, dialect }: AdmissionOptions,
+  options: AdmissionOptions,
 ): Promise<AnyCaller> {
-  const caller = await identify(endpoint, request, authenticator);
-  checkRights(endpoint, caller, dialect);
-  checkBeta(endpoint, request, dialect);
-  checkRate(endpoint, caller, request, reply, limiter);
+  const caller = await guard(endpoint, request, options);
+  checkRate(endpoint, caller, request, reply, options.limiter);
+  return caller;
+}
+
+/** All of `admit` but the rate. */
+export async function guard(
+  guarded: Guarded,
+  request: FastifyRequest,
+  { authenticator, dialect }: Pick<AdmissionOptions, 'authenticator' | 'dialect'>,
+): Promise<AnyCaller> {
+  const caller = await identify(guarded, request, authenticator);
+  checkRights(guarded, caller, dialect);
+  checkBeta(guarded, request, dialect);
   return caller;
 }
 
 async function identify(
-  endpoint: Endpoint,
+  endpoint: Guarded,
   request: FastifyRequest,
   authenticator: Authenticator,
 ): Promise<AnyCaller> {
@@ -77,7 +90,7 @@ function credentialOf({ headers }: FastifyRequest): string {
   return token;
 }
 
-function checkRights(endpoint: Endpoint, caller: AnyCaller, dialect: Dialect): void {
+function checkRights(endpoint: Guarded, caller: AnyCaller, dialect: Dialect): void {
   const { scope, permission } = endpoint;
   if (caller === undefined || !('scopes' in caller)) return;
   if (scope !== undefined && !caller.scopes.includes(scope)) {
@@ -91,7 +104,7 @@ function checkRights(endpoint: Endpoint, caller: AnyCaller, dialect: Dialect): v
 }
 
 /** A list: any member, comma-separated or of a repeated header, will do. */
-function checkBeta(endpoint: Endpoint, request: FastifyRequest, dialect: Dialect): void {
+function checkBeta(endpoint: Guarded, request: FastifyRequest, dialect: Dialect): void {
   if (endpoint.beta === undefined) return;
   const name = inDialect('vendor-beta', dialect);
   const sent = [request.headers[name] ?? []].flat().flatMap((value) => value.split(','));
@@ -106,8 +119,7 @@ function checkRate(
   reply: FastifyReply,
   limiter: RateLimiter,
 ): void {
-  // Calls that present a credential in the body count failures, not requests: the authorization server's business.
-  if (!endpoint.errors.includes(429) || (endpoint.area === 'oauth' && endpoint.auth === 'none')) return;
+  if (!isRateLimited(endpoint)) return;
   const budget = limiter.take(endpoint.id, keyOf(caller) ?? request.ip);
   if (budget === undefined) return;
   reply.headers(rateLimitHeaders(budget));

@@ -1,31 +1,48 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { createGunzip, createInflate } from 'node:zlib';
 import { nestsTooDeep, ServiceError } from '@sallyport/core';
-import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
+import { defaultLimits, mediaTypes, type Encoding, type Endpoint } from '@sallyport/core/contract';
 import { unsupportedMediaType } from './refusal.ts';
 
+/** A body that the row's schema does not see: its handler reads or decodes it. */
+export type RawBody = Uint8Array | IncomingMessage;
+
 /**
- * Reads and parses the body of a request whose row has a schema for one: JSON, or a form where the row says so.
+ * Reads and parses the body of a request whose row has a schema for one, in an encoding of the row. Protobuf stays bytes;
+ * multipart stays the request, unread, so that it never rests in memory.
  * Throws, in this order: 415 (at OAuth endpoints 400), 413, 400.
  */
 export async function readBody(endpoint: Endpoint, request: IncomingMessage): Promise<unknown> {
-  const parse = parserFor(endpoint, request);
-  const bytes = await collect(request, endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes);
-  if (bytes.length > 0) return parse(decodeText(bytes));
+  const encoding = encodingOf(endpoint, request);
+  const limit = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
+  if (encoding === 'multipart') {
+    if (Number(request.headers['content-length'] ?? 0) > limit + multipartFraming) throw tooLarge(limit);
+    return request;
+  }
+  const bytes = await collect(request, limit);
+  if (encoding === 'protobuf') return bytes; // without a field set, a message has no bytes
+  if (bytes.length > 0) return (encoding === 'form' ? parseForm : parseJson)(decodeText(bytes));
   if (endpoint.emptyBody === true) return {};
   throw new ServiceError('invalid_request', 'The request has no body.');
 }
 
-type Parse = (text: string) => unknown;
+export function isRaw(body: unknown): body is RawBody {
+  return body instanceof Uint8Array || body instanceof IncomingMessage;
+}
 
-function parserFor(endpoint: Endpoint, request: IncomingMessage): Parse {
+/** What a form may have beside its file. */
+const multipartFraming = 1024 * 1024;
+
+function encodingOf(endpoint: Endpoint, request: IncomingMessage): Encoding {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/json') return parseJson;
-  if (type === 'application/x-www-form-urlencoded' && endpoint.encodings?.includes('form') === true)
-    return parseForm;
-  if (type === undefined && !announcesBody(request)) return parseJson;
-  // An empty body needs no type (decisions.md "Empty bodies").
-  if (endpoint.emptyBody === true && request.headers['content-length'] === '0') return parseJson;
+  const { encodings = ['json'] } = endpoint;
+  const encoding = encodings.find((one) => mediaTypes[one].includes(type ?? ''));
+  if (encoding !== undefined) return encoding;
+  // An empty body needs no type (decisions.md "Empty bodies"); a form without its boundary is none.
+  const isEmpty =
+    type === undefined || (endpoint.emptyBody === true && request.headers['content-length'] === '0');
+  const [usual = 'json'] = encodings;
+  if (isEmpty && !announcesBody(request) && usual !== 'multipart') return usual;
   throw unsupportedMediaType(endpoint);
 }
 

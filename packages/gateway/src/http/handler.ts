@@ -2,6 +2,7 @@ import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/
 import type { Log } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
+import type { UnservedId } from '../routes/unserved.ts';
 
 /** Who calls with an access token or an API key. */
 export interface Caller {
@@ -12,6 +13,7 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** The login (token family) or API key behind the token: what a worker is told apart by where it sends no id. */
   readonly grantId: string;
+  readonly isApiKey: boolean;
 }
 
 /** Who calls with a session key. */
@@ -65,23 +67,31 @@ export interface SseFrame {
   readonly data: unknown;
 }
 
+/** Takes the socket after the upgrade; where the row has an event stream, `events` gives its frames instead. */
+export interface SocketTaker {
+  (socket: WebSocket): void;
+  readonly events?: () => AsyncIterable<SseFrame>;
+}
+
 /**
- * What a handler gives back, by the transport of its row; `websocket`: takes the socket after the upgrade. A stream is
- * refused by the handler's promise: once it has given the iterable or the function, the status is sent.
+ * What a handler gives back, by the transport of its row. A stream is refused by the handler's promise: once it has given
+ * the iterable or the function, the status is sent.
  */
 export type Result<E extends Endpoint> = E['transport'] extends 'sse'
   ? AsyncIterable<SseFrame>
   : E['transport'] extends 'websocket'
-    ? (socket: WebSocket) => void
+    ? SocketTaker
     : E['transport'] extends 'text' | 'page'
       ? string | undefined
       : ResponseOf<E>;
 
 export type Handler<E extends Endpoint> = (call: HandlerCall<E>) => Promise<Result<E>>;
 
-/** A handler for every row: a missing one is a type error. */
+/** A handler for every row that is served: a missing one is a type error. */
 export type Handlers = {
   readonly [A in keyof Contract]: {
-    readonly [K in keyof Contract[A]]: Contract[A][K] extends Endpoint ? Handler<Contract[A][K]> : never;
+    readonly [
+      K in keyof Contract[A] as Contract[A][K] extends { readonly id: UnservedId } ? never : K
+    ]: Contract[A][K] extends Endpoint ? Handler<Contract[A][K]> : never;
   };
 };

@@ -1,11 +1,20 @@
-import { contract, endpoints, type Endpoint } from '@sallyport/core/contract';
+import {
+  contract,
+  defaultLimits,
+  endpoints,
+  families,
+  isRateLimited,
+  mediaTypes,
+  type Endpoint,
+} from '@sallyport/core/contract';
 import { ServiceError } from '@sallyport/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serve, type ServedApp } from '../../test/serve.ts';
+import { pageSize } from '../routes/page.ts';
 import type { PartialHandlers } from './pipeline.ts';
 
 /** Every row answers with what it got, so that the checks before a handler can be told from the handler's own. */
-const reached = new ServiceError('not_found', 'reached');
+const reached = new ServiceError('not_found', 'Reached.');
 const handlers = Object.fromEntries(
   Object.entries(contract).map(([area, rows]) => [
     area,
@@ -53,6 +62,7 @@ const past = (endpoint: Endpoint): Record<string, string> =>
 
 const authenticated = endpoints.filter(({ auth }) => auth !== 'none' && auth !== 'optional');
 const withBody = endpoints.filter(({ body }) => body !== undefined);
+const withJson = withBody.filter(({ encodings }) => encodings?.includes('json') !== false);
 const http = endpoints.filter(({ transport }) => transport !== 'websocket');
 
 describe.each(authenticated)('$id', (endpoint) => {
@@ -115,16 +125,19 @@ describe.each(endpoints.filter(({ beta }) => beta !== undefined))('$id', (endpoi
       'vendor-beta': `other-2020-01-01 , ${endpoint.beta ?? ''},x`,
       'content-type': 'application/json',
     };
-    expect((await call(endpoint, { token: 'access', headers, ...bodyOf(endpoint) })).status).toBe(400);
+    const past = endpoint.body === undefined ? 404 : 400;
+    expect((await call(endpoint, { token: 'access', headers, ...bodyOf(endpoint) })).status).toBe(past);
   });
 });
 
 describe.each(withBody)('$id', (endpoint) => {
   const token = tokens[endpoint.auth];
-  const json = { 'content-type': 'application/json', ...past(endpoint) };
-  const limit = endpoint.limits?.bodyBytes ?? 1024 * 1024;
+  const taken = (endpoint.encodings ?? ['json']).flatMap((encoding) => mediaTypes[encoding]);
+  const others = Object.values(mediaTypes)
+    .flat()
+    .filter((type) => !taken.includes(type));
 
-  test.each(['text/plain', 'no type', 'application/jsonp', 'multipart/form-data; boundary=x'])(
+  test.each(['text/plain', 'no type', 'application/jsonp', ...others])(
     'refuses the content type %s',
     async (type) => {
       const headers = { ...past(endpoint), 'content-type': type };
@@ -133,6 +146,12 @@ describe.each(withBody)('$id', (endpoint) => {
       expect([status, body['error']]).toEqual(expected);
     },
   );
+});
+
+describe.each(withJson)('$id', (endpoint) => {
+  const token = tokens[endpoint.auth];
+  const json = { 'content-type': 'application/json', ...past(endpoint) };
+  const limit = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
 
   test.each(['{', '[1,]', '{"a":1} x', "{'a':1}"])('refuses %j as JSON', async (text) => {
     const { status, body } = await call(endpoint, { token, headers: json, body: text });
@@ -210,6 +229,167 @@ describe.each(endpoints.filter(({ area, encodings }) => area === 'oauth' && enco
   });
 });
 
+describe.each(endpoints.filter(isRateLimited))('$id', (endpoint) => {
+  test('is limited by caller, after identity and rights, before the body', async () => {
+    await using limited = await serve({ handlers }, { rateLimits: { [endpoint.id]: 1 } });
+    const ask = (headers: Record<string, string>) =>
+      fetch(limited.url + endpoint.path.replace(/\{\w+\}/g, 'x'), { method: endpoint.method, headers });
+    const rights = {
+      ...(endpoint.auth === 'access_token' && { authorization: 'Bearer access' }),
+      ...past(endpoint),
+      'content-type': 'no type',
+    };
+    const first = await ask(rights);
+    expect(first.status).not.toBe(429);
+    expect([first.headers.get('ratelimit-policy'), first.headers.get('ratelimit')]).toEqual([
+      '"default";q=1;w=60',
+      '"default";r=0;t=60',
+    ]);
+    const second = await ask(rights);
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await second.json()).toMatchObject({ error: 'rate_limited' });
+    if (endpoint.auth !== 'access_token') return;
+    expect((await ask({ authorization: 'Bearer access-2', ...past(endpoint) })).status).not.toBe(429);
+    expect((await ask({ authorization: 'Bearer nobody' })).status).toBe(401);
+  });
+});
+
+describe.each(endpoints.filter(({ limits }) => limits?.pageSize !== undefined))('$id', (endpoint) => {
+  const ask = (query: string) =>
+    call({ ...endpoint, path: `${endpoint.path}?${query}` }, { token: 'access', headers: past(endpoint) });
+
+  test.each(['limit=0', 'limit=-1', 'limit=', 'limit=ten', 'limit=1.5', 'limit=1e2', 'limit=1&limit=2'])(
+    'refuses %s',
+    async (query) => {
+      const { status, body } = await ask(query);
+      expect([status, body['issues']]).toEqual([
+        400,
+        [{ path: 'query/limit', message: expect.any(String) as string }],
+      ]);
+    },
+  );
+
+  test('takes any other limit, and serves at most the most', async () => {
+    for (const query of ['', 'limit=1', 'limit=1000', 'limit=1001', 'limit=999999999999999'])
+      expect((await ask(query)).status).toBe(404);
+    expect([undefined, 7, 1001].map((limit) => pageSize(endpoint, limit))).toEqual([
+      endpoint.limits?.pageSize,
+      7,
+      1000,
+    ]);
+  });
+});
+
+describe.each(endpoints.filter(({ headers }) => 'idempotency-key' in (headers?.shape ?? {})))(
+  '$id',
+  (endpoint) => {
+    test('refuses an idempotency key that is too long', async () => {
+      const headers = {
+        ...past(endpoint),
+        'content-type': 'application/json',
+        'idempotency-key': 'k'.repeat(256),
+      };
+      const { status, body } = await call(endpoint, { token: 'access', headers, body: '{}' });
+      expect(status).toBe(400);
+      expect(body['issues']).toContainEqual({
+        path: 'headers/idempotency-key',
+        message: expect.any(String) as string,
+      });
+    });
+  },
+);
+
+describe.each(endpoints)('$id', (endpoint) => {
+  test('refuses in the one shape, with the request id of the header', async () => {
+    const headers = endpoint.transport === 'websocket' ? {} : { 'content-type': 'no type' };
+    const refused = await call(endpoint, { token: 'broken', headers });
+    if (refused.status < 400) return expect(endpoint.auth).toMatch(/none|optional/);
+    expect(refused.body).toMatchObject({
+      error: expect.stringMatching(/^[a-z_]+$/) as string,
+      error_description: expect.stringMatching(/\.$/) as string,
+      request_id: refused.headers.get('request-id'),
+    });
+    expect(refused.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(refused.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe.each(families)('the family $name', ({ prefix }) => {
+  test.each(['', '/', '/x', '/x/y?z=1'])('answers 501 at %j, to those who may call', async (rest) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const ask = (headers: Record<string, string>) => fetch(served.url + prefix + rest, { method, headers });
+      expect((await ask({})).status).toBe(401);
+      expect((await ask({ authorization: 'Bearer unscoped' })).status).toBe(403);
+      const answer = await ask({ authorization: 'Bearer access' });
+      expect([answer.status, await answer.json()]).toEqual([
+        501,
+        expect.objectContaining({ error: 'upstream_required' }),
+      ]);
+    }
+  });
+
+  test('takes nothing that only begins like it', async () => {
+    expect((await fetch(`${served.url}${prefix}x`)).status).toBe(404);
+  });
+});
+
+describe('a row that nothing serves', () => {
+  let bare: ServedApp;
+  beforeAll(async () => void (bare = await serve()));
+  afterAll(() => bare.close());
+  const refused = async (path: string, init: RequestInit) => {
+    const answer = await fetch(bare.url + path, init);
+    return [answer.status, ((await answer.json()) as { error: string }).error];
+  };
+  const beta = { authorization: 'Bearer access', 'vendor-beta': 'managed-agents-2026-04-01' };
+
+  test('answers 501 after all checks that it implies', async () => {
+    const json = { 'content-type': 'application/json' };
+    const path = '/v1/environments';
+    const whole = JSON.stringify({ machine_name: 'm', directory: '/d' });
+    expect(await refused(path, { method: 'POST', headers: json, body: whole })).toEqual([
+      401,
+      'invalid_token',
+    ]);
+    expect(
+      await refused(path, {
+        method: 'POST',
+        headers: { ...json, authorization: beta.authorization },
+        body: whole,
+      }),
+    ).toEqual([403, 'beta_not_enabled']);
+    expect(await refused(path, { method: 'POST', headers: { ...json, ...beta }, body: '{}' })).toEqual([
+      400,
+      'invalid_request',
+    ]);
+    expect(await refused(path, { method: 'POST', headers: { ...json, ...beta }, body: whole })).toEqual([
+      501,
+      'not_implemented',
+    ]);
+  });
+
+  test('takes protobuf and forms unread, and refuses what says that it is too big', async () => {
+    const { authorization } = beta;
+    const protobuf = { authorization, 'content-type': 'application/x-protobuf;v=1' };
+    expect(
+      await refused('/v1/logs', { method: 'POST', headers: protobuf, body: new Uint8Array([1]) }),
+    ).toEqual([501, 'not_implemented']);
+    const form = new FormData();
+    form.set('description', 'd');
+    form.set('bundle', new Blob([new Uint8Array(1024)]), 'b.zip');
+    const path = '/api/agent_cli_feedback/bundle';
+    expect(await refused(path, { method: 'POST', headers: { authorization }, body: form })).toEqual([
+      501,
+      'not_implemented',
+    ]);
+    form.set('bundle', new Blob([new Uint8Array(52 * 1024 * 1024)]), 'b.zip');
+    expect(await refused(path, { method: 'POST', headers: { authorization }, body: form })).toEqual([
+      413,
+      'payload_too_large',
+    ]);
+  });
+});
+
 function bodyOf(endpoint: Endpoint): { body?: string } {
-  return endpoint.method === 'GET' ? {} : { body: '{' };
+  return endpoint.body === undefined ? {} : { body: '{' };
 }

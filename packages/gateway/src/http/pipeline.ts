@@ -1,14 +1,13 @@
 import { ServiceError, type Clock, type Dialect } from '@sallyport/core';
 import { endpoints, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { WebSocket } from 'ws';
 import { admit, type AdmissionOptions, type AnyCaller } from './admission.ts';
 import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import { callSignal } from './call-signal.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
-import type { Handlers, SseFrame } from './handler.ts';
+import type { Handlers, SocketTaker, SseFrame } from './handler.ts';
 import { routePath } from './paths.ts';
 import type { UpgradeRouter } from './upgrades.ts';
 import { validate, type Parts } from './validation.ts';
@@ -64,12 +63,14 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
     // HEAD is GET without the body, and safe: not where GET hands something out for good.
     exposeHeadRoute: endpoint.permission !== 'write' && endpoint.transport !== 'websocket',
     onRequest: async (request, reply) => {
-      if (upgrades.isUpgrade(request.raw)) upgrades.checkPace();
+      if (upgrades.isUpgrade(request.raw)) {
+        // RFC 6455 4.4. Whoever is refused sees that no proxy took the upgrade away: `sallyport doctor` asks for that.
+        reply.header('sec-websocket-version', '13');
+        upgrades.checkPace();
+      }
       request.caller = await admit(endpoint, request, reply, options);
     },
     handler: async (request, reply) => {
-      if (handler === undefined)
-        throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
       await serve(endpoint, handler, request, reply, options);
       return reply;
     },
@@ -83,12 +84,13 @@ function handlerOf(handlers: PartialHandlers, { id, area }: Endpoint): AnyHandle
 
 async function serve(
   endpoint: Endpoint,
-  handler: AnyHandler,
+  handler: AnyHandler | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
   { dialect, clock, drain, upgrades }: PipelineOptions,
 ): Promise<void> {
-  const isSocket = endpoint.transport === 'websocket';
+  const isSocket = endpoint.transport === 'websocket' && !asksForEvents(endpoint, request, upgrades);
+  const isEvents = endpoint.transport === 'sse' || (endpoint.transport === 'websocket' && !isSocket);
   if (isSocket && !upgrades.isUpgrade(request.raw)) {
     reply.header('upgrade', 'websocket');
     throw new ServiceError('invalid_request', 'This needs a WebSocket: Upgrade: websocket.');
@@ -96,7 +98,9 @@ async function serve(
   if (isSocket) upgrades.checkHandshake(request.raw);
   const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw);
   const parts = validate(endpoint, request, body, dialect);
-  const lasting = isSocket || endpoint.transport === 'sse';
+  if (handler === undefined)
+    throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
+  const lasting = isSocket || isEvents;
   // What lasts would be ended as soon as it began, and its client would be back at once: this one says when.
   if (lasting || isHeld(parts)) drain.signal.throwIfAborted();
   const { signal, end } = callSignal(reply.raw, lasting ? undefined : drain.signal);
@@ -113,13 +117,14 @@ async function serve(
 
   if (isSocket) {
     reply.hijack();
-    return upgrades.accept(request.raw, result as (socket: WebSocket) => void);
+    return upgrades.accept(request.raw, result as SocketTaker);
   }
-  if (endpoint.transport === 'sse' && request.method !== 'HEAD') {
+  if (isEvents && request.method !== 'HEAD') {
     reply.hijack();
     const remove = drain.add({ end, terminate: () => reply.raw.destroy() });
+    const frames = framesOf(result as SocketTaker | AsyncIterable<SseFrame>);
     try {
-      await sendEventStream(reply.raw, result as AsyncIterable<SseFrame>, {
+      await sendEventStream(reply.raw, frames, {
         clock,
         headers: sentHeaders(reply),
         signal,
@@ -132,8 +137,20 @@ async function serve(
     }
     return;
   }
-  if (endpoint.transport === 'sse') end(); // HEAD: nobody reads it
+  if (isEvents) end(); // HEAD: nobody reads it
   sendAnswer(endpoint, reply, result);
+}
+
+/** Whether the frames of a WebSocket are to come as server-sent events. */
+function asksForEvents(endpoint: Endpoint, { raw }: FastifyRequest, upgrades: UpgradeRouter): boolean {
+  const accepts = /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(raw.headers.accept ?? '');
+  return endpoint.eventStream === true && accepts && !upgrades.isUpgrade(raw);
+}
+
+function framesOf(result: SocketTaker | AsyncIterable<SseFrame>): AsyncIterable<SseFrame> {
+  if (typeof result !== 'function') return result;
+  if (result.events === undefined) throw new Error('A row with an event stream has a handler without one.');
+  return result.events();
 }
 
 /** Whether the caller waits for something to come. */

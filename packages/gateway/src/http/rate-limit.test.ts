@@ -41,7 +41,7 @@ test('answers 429 by token, after identity and before the body, with the headers
     });
   const first = await trust('access-1');
   expect([first.status, first.headers.get('ratelimit'), first.headers.get('ratelimit-policy')]).toEqual([
-    501,
+    415,
     '"default";r=1;t=30',
     '"default";q=2;w=60',
   ]);
@@ -49,19 +49,22 @@ test('answers 429 by token, after identity and before the body, with the headers
   const third = await trust('access-1');
   expect([third.status, third.headers.get('retry-after')]).toEqual([429, '30']);
   expect(await third.json()).toMatchObject({ error: 'rate_limited' });
-  expect((await trust('access-2')).status).toBe(501);
+  expect((await trust('access-2')).status).toBe(415);
   expect((await trust('nobody')).status).toBe(401);
 });
 
 test('limits only rows that list 429, and leaves those that present credentials to the authorization server', async () => {
   await using served = await serve({}, { rateLimits: { default: 1 } });
-  for (const path of ['/v1/sessions', '/v1/oauth/token']) {
+  for (const [path, status] of [
+    ['/v1/sessions', 501],
+    ['/v1/oauth/token', 400],
+  ] as const) {
     for (let round = 0; round < 3; round++) {
       const answer = await fetch(served.url + path, {
         ...(path.endsWith('token') && { method: 'POST' }),
         headers: { authorization: 'Bearer access' },
       });
-      expect([answer.status, answer.headers.get('ratelimit')]).toEqual([501, null]);
+      expect([answer.status, answer.headers.get('ratelimit')]).toEqual([status, null]);
     }
   }
 });

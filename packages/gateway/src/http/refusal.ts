@@ -1,5 +1,5 @@
-import { inDialect, ServiceError, toErrorBody, type Dialect } from '@sallyport/core';
-import type { Endpoint } from '@sallyport/core/contract';
+import { ServiceError, toErrorBody } from '@sallyport/core';
+import { mediaTypes, type Endpoint } from '@sallyport/core/contract';
 
 /** What an error becomes on the wire. */
 export interface Refusal {
@@ -15,7 +15,6 @@ export interface RefusalContext {
   readonly sentCredential: boolean;
   /** The issuer, in `WWW-Authenticate`. */
   readonly realm: string;
-  readonly dialect: Dialect;
 }
 
 /** Renders an error in the one shape of decisions.md ("Error body") with the headers that go with its code. */
@@ -43,8 +42,8 @@ function challengeFor(error: ServiceError, context: RefusalContext): string | un
   if (error.code === 'invalid_token')
     return context.sentCredential ? `${realm}, error="invalid_token"` : realm;
   if (error.code !== 'insufficient_scope') return undefined;
-  const scope = context.endpoint?.scope ?? '';
-  return `${realm}, error="insufficient_scope", scope="${inDialect(scope, context.dialect)}"`;
+  const scope = error.details['scope'];
+  return `${realm}, error="insufficient_scope", scope="${typeof scope === 'string' ? quotable(scope) : ''}"`;
 }
 
 function quotable(text: string): string {
@@ -77,8 +76,8 @@ export function toServiceError(thrown: unknown, endpoint?: Endpoint): ServiceErr
 
 /** 415; at the OAuth endpoints 400 (RFC 6749 5.2 knows no other). */
 export function unsupportedMediaType(endpoint?: Endpoint): ServiceError {
-  const form = endpoint?.encodings?.includes('form') === true ? ' or application/x-www-form-urlencoded' : '';
-  const description = `The content type must be application/json${form}.`;
+  const types = (endpoint?.encodings ?? ['json']).map((encoding) => mediaTypes[encoding][0]);
+  const description = `The content type must be ${types.join(' or ')}.`;
   return endpoint?.area === 'oauth'
     ? new ServiceError('invalid_request', description)
     : new ServiceError('unsupported_media_type', description);

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { ServiceError, type Dialect, type Ids } from '@sallyport/core';
+import { ServiceError, type Ids } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sentCredential } from './admission.ts';
 import { toRefusal, toServiceError, type Refusal } from './refusal.ts';
@@ -12,11 +12,21 @@ export interface Refusals {
   onClientError(error: NodeJS.ErrnoException, socket: Socket): void;
 }
 
+/**
+ * What a browser is told where no endpoint is: a document, or none for a redirect, with status and headers set.
+ * `undefined` for other programs, which are refused like anywhere else.
+ */
+export type Elsewhere = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: ServiceError,
+) => { readonly document: string | undefined } | undefined;
+
 /** Every refusal of the gateway, from whatever layer, in the one shape and with a request id. */
 export function createRefusals(options: {
   readonly realm: string;
-  readonly dialect: Dialect;
   readonly ids: Ids;
+  readonly elsewhere?: Elsewhere | undefined;
 }): Refusals {
   return {
     onError(thrown, request, reply) {
@@ -32,6 +42,8 @@ export function createRefusals(options: {
       };
       const { status, headers, body } = toRefusal(error, context);
       if (reply.sent) return;
+      const page = endpoint === undefined ? options.elsewhere?.(request, reply, error) : undefined;
+      if (page) return void reply.send(page.document);
       void reply
         .code(status)
         .headers({ 'request-id': request.id, ...headers })

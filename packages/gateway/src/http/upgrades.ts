@@ -4,7 +4,6 @@ import { closeCodes, maxFrameBytes } from '@sallyport/bridge/server';
 import { ServiceError, type Clock, type Random } from '@sallyport/core';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Drain } from './drain.ts';
-import type { Listener } from './listener.ts';
 
 /** Handshakes a second; beyond, clients are sent away before the store is asked anything (bridge.md rule 10). */
 const handshakesPerSecond = 200;
@@ -14,7 +13,7 @@ const handshakesPerSecond = 200;
  * routes, so that its refusals are the same HTTP answers; a route that accepts it calls `accept`.
  */
 export interface UpgradeRouter {
-  /** Whether the request asks for a WebSocket, at a path that has one. */
+  /** Whether the request came as an upgrade: see `upgradableIn`. */
   isUpgrade(request: IncomingMessage): boolean;
   /** Refuses with `overloaded` what comes in a storm; each client is told another time to come back. */
   checkPace(): void;
@@ -22,7 +21,12 @@ export interface UpgradeRouter {
   checkHandshake(request: IncomingMessage): void;
   /** Switches protocols and hands the socket over; once it is gone, the response has its `close` event. */
   accept(request: IncomingMessage, take: (socket: WebSocket) => void): void;
-  attach(listener: Listener, serve: (request: IncomingMessage, response: ServerResponse) => void): void;
+  /** Takes an upgrade off the listener, to where all requests are served. */
+  receive(
+    request: IncomingMessage,
+    connection: { readonly socket: Socket; readonly head: Buffer },
+    serve: (request: IncomingMessage, response: ServerResponse) => void,
+  ): void;
 }
 
 interface Pending {
@@ -31,10 +35,15 @@ interface Pending {
   readonly response: ServerResponse;
 }
 
-export function createUpgradeRouter(
-  isWebSocketPath: (url: string | undefined) => boolean,
-  { drain, clock, random }: { readonly drain: Drain; readonly clock: Clock; readonly random: Random },
-): UpgradeRouter {
+export function createUpgradeRouter({
+  drain,
+  clock,
+  random,
+}: {
+  readonly drain: Drain;
+  readonly clock: Clock;
+  readonly random: Random;
+}): UpgradeRouter {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxFrameBytes,
@@ -86,20 +95,13 @@ export function createUpgradeRouter(
       });
     },
 
-    attach(listener, serve) {
-      listener.setUpgradable(
-        ({ headers, url }) => headers.upgrade?.toLowerCase() === 'websocket' && isWebSocketPath(url),
-      );
-      listener.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-        // From the first tick: an ECONNRESET without a listener would end the process.
-        socket.on('error', () => socket.destroy());
-        const response = new ServerResponse(request);
-        response.shouldKeepAlive = false; // the HTTP parser has let go of the connection
-        response.assignSocket(socket);
-        response.once('finish', () => socket.destroySoon());
-        pending.set(request, { socket, head, response });
-        serve(request, response);
-      });
+    receive(request, { socket, head }, serve) {
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false; // the HTTP parser has let go of the connection
+      response.assignSocket(socket);
+      response.once('finish', () => socket.destroySoon());
+      pending.set(request, { socket, head, response });
+      serve(request, response);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { inDialect, ServiceError, type Dialect, type Issue } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
 import type { FastifyRequest } from 'fastify';
+import { isRaw } from './body.ts';
 
 /** The validated parts of a request; a part without a schema is `undefined`. */
 export interface Parts {
@@ -34,7 +35,7 @@ export function validate(
     headers: check(endpoint.headers, headersFor(endpoint, request, dialect), 'headers', headerName),
     params: check(endpoint.params, request.params, 'params'),
     query: check(endpoint.query, request.query, 'query'),
-    body: check(endpoint.body, body, ''),
+    body: isRaw(body) ? body : check(endpoint.body, body, ''),
   };
   if (issues.length === 0) return parts;
   const named = issues.map(({ path }) => path).join(', ');

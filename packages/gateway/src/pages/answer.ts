@@ -75,6 +75,7 @@ export function errorPage(error: ServiceError, next: Html): Page {
 
 const titles: Readonly<Record<string, string>> = {
   not_found: 'Not found',
+  method_not_allowed: 'No page',
   rate_limited: 'Too many tries',
   conflict: 'Already decided',
   forbidden: 'Not allowed',

@@ -1,8 +1,8 @@
 import { ServiceError, type Dialect } from '@sallyport/core';
 import type { AuthorizationServer, DeviceRequest } from '@sallyport/oauth/server';
-import type { Answer } from './answer.ts';
+import type { Answer, Page } from './answer.ts';
 import { decisionButtons, organizationField, scopeItems } from './approval.ts';
-import { html } from './html.ts';
+import { html, type Html } from './html.ts';
 import { alertOf, type SignInPages } from './sign-in.ts';
 import type { Fields, Visit, Visits } from './visit.ts';
 
@@ -27,10 +27,16 @@ export function createDevicePage(
         return signIn.detour(`${base}/device${typed && `?user_code=${encodeURIComponent(typed)}`}`);
       if (typed === '') return codeForm();
       try {
-        return await confirmation(visit, signedIn.accountId, await deviceFlow.find(typed, signedIn, address));
+        const request = await deviceFlow.find(typed, signedIn, address);
+        return request.state === 'pending'
+          ? await confirmation(visit, signedIn.accountId, request)
+          : decidedPage(request);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
-        return { ...codeForm(error), status: 404 };
+        return {
+          ...codeForm(html`${error.message} Check it, or start again on the device for a new one.`),
+          status: 404,
+        };
       }
     },
 
@@ -42,23 +48,35 @@ export function createDevicePage(
       const approve = decision === 'approve';
       const organizationId = fields.get('organization') ?? '';
       const typed = fields.get('user_code') ?? '';
-      const { client } = await deviceFlow.decide(typed, signedIn, address, { approve, organizationId });
-      return approve
-        ? {
-            title: 'Approved',
-            body: html`<p><strong>${client.name}</strong> is logged in. You can close this page.</p>`,
-          }
-        : {
-            title: 'Denied',
-            body: html`<p><strong>${client.name}</strong> was refused. You can close this page.</p>`,
-          };
+      try {
+        await deviceFlow.decide(typed, signedIn, address, { approve, organizationId });
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+        return { ...decidedPage(await deviceFlow.find(typed, signedIn, address)), status: 409 };
+      }
+      return decidedPage(await deviceFlow.find(typed, signedIn, address));
     },
   };
 
-  function codeForm(error?: ServiceError) {
+  function decidedPage({ client, state, userCode }: DeviceRequest): Page {
+    const [title, outcome] =
+      state === 'denied'
+        ? ['Denied', html`was refused: start again there if that was a mistake.`]
+        : ['Approved', html`is logged in.`];
+    return {
+      title,
+      body: html`<p>
+          <strong>${client.name}</strong> with the code <code>${userCode}</code> ${outcome} You can close this
+          page.
+        </p>
+        <p><a href="${base}/device">Enter another code</a></p>`,
+    };
+  }
+
+  function codeForm(problem?: Html): Page {
     return {
       title: 'Log a device in',
-      body: html`${alertOf(error)}
+      body: html`${alertOf(problem)}
         <form method="get" action="${base}/device">
           <label for="user_code">Code that the device shows</label>
           <input

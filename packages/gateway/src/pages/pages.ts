@@ -1,6 +1,8 @@
 import { ServiceError, type Dialect, type Random } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf } from '../http/paths.ts';
+import type { Elsewhere } from '../http/refusals.ts';
 import { errorPage, toDocument, type Answer } from './answer.ts';
 import { createConsentPage, type ConsentPage } from './consent.ts';
 import { createDevicePage } from './device.ts';
@@ -15,6 +17,8 @@ export interface Pages {
   readonly consent: ConsentPage;
   /** Registers the others, in a Fastify scope of their own: their bodies are forms, their errors pages. */
   register(app: FastifyInstance): void;
+  /** The front door, and the page for what is not there. */
+  readonly elsewhere: Elsewhere;
 }
 
 type Show = (visit: Visit) => Promise<Answer>;
@@ -44,6 +48,10 @@ export function createPages(
       if (error.status >= 500) request.log.error({ err: thrown }, 'a page failed');
       return reply.send(toDocument(reply, errorPage(error, nextStep(error))));
     });
+    // Browsers ask by themselves.
+    app.get('/favicon.ico', { logLevel: 'silent' }, (_request, reply) =>
+      reply.code(204).header('cache-control', 'public, max-age=86400').send(),
+    );
 
     const get = (path: string, show: Show) => {
       app.get(path, async (request, reply) => {
@@ -69,20 +77,26 @@ export function createPages(
     post('/consent', (visit, fields) => consent.submit(visit, fields));
   }
 
-  function nextStep({ code, retryAfterMs }: ServiceError) {
+  function nextStep({ retryAfterMs }: ServiceError) {
     const { base } = visits;
     if (retryAfterMs !== undefined) return html`<p>Try again in ${Math.ceil(retryAfterMs / 60_000)} min.</p>`;
-    if (code === 'not_found')
-      return html`<p>
-        Whoever runs the gateway gets a new link by starting it with <code>--print-setup</code>. Or
-        <a href="${base}/login">sign in</a>.
-      </p>`;
     return html`<p>
       <a href="${base}/device">Enter a device code</a>, or <a href="${base}/login">sign in</a> anew.
     </p>`;
   }
 
-  return { consent, register };
+  return {
+    consent,
+    register,
+    elsewhere(request, reply, error) {
+      const { method, url, headers } = request;
+      const isVisit = method === 'GET' || method === 'HEAD';
+      if (!isVisit || headers.accept?.includes('text/html') !== true) return undefined;
+      const { base } = visits;
+      const answer = pathOf(url) === '/' ? { location: `${base}/login` } : errorPage(error, nextStep(error));
+      return { document: toDocument(reply, answer) };
+    },
+  };
 }
 
 /** Fastify's own refusals (a body that is too large, or no form) have a status below 500. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply } from 'fastify';
-import type { Answer } from './answer.ts';
+import type { Answer, Page } from './answer.ts';
 import { html } from './html.ts';
 import { alertOf } from './sign-in.ts';
 import type { Fields, Visit, Visits } from './visit.ts';
@@ -27,22 +27,35 @@ export function createSetupPage({ accounts, config }: AuthorizationServer, visit
         visits.signIn(reply, await accounts.setUp(token, password));
         return { location: `${base}/login` };
       } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'invalid_request') throw error;
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.code === 'not_found') return spentPage();
+        if (error.code !== 'invalid_request') throw error;
         return form(token, formProof, error);
       }
     },
   };
 
+  function spentPage(): Page {
+    return {
+      title: 'This link is spent',
+      status: 404,
+      body: html`<p role="alert">This link was used, replaced by a newer one, or has expired.</p>
+        <p>
+          If the password is set, <a href="${base}/login">sign in</a>. Else whoever runs the gateway makes a
+          new link with <code>sallyport-gateway admin user password EMAIL</code>.
+        </p>`,
+    };
+  }
+
   /** Does not spend the link: mail scanners and previews open it too. */
   async function form(token: string, formProof: Visit['formProof'], error?: ServiceError): Promise<Answer> {
     const account = await accounts.setupAccount(token);
-    if (!account)
-      throw new ServiceError('not_found', 'This link was used, replaced by a newer one, or has expired.');
+    if (!account) return spentPage();
     return {
       title: 'Set your password',
       status: error?.status ?? 200,
       body: html`<p>For the account <strong>${account.email}</strong>.</p>
-        ${alertOf(error)}
+        ${alertOf(error?.message)}
         <form method="post" action="${base}/setup">
           ${formProof}
           <input type="hidden" name="token" value="${token}" />

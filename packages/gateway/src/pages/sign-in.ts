@@ -56,7 +56,7 @@ export function createSignInPages(server: AuthorizationServer, visits: Visits): 
   ) {
     return {
       title: 'Sign in',
-      body: html`${alertOf(error)}
+      body: html`${alertOf(error?.message)}
         <form method="post" action="${base}/login">
           ${formProof}
           <input type="hidden" name="next" value="${next ?? ''}" />
@@ -93,6 +93,10 @@ export function createSignInPages(server: AuthorizationServer, visits: Visits): 
     return {
       title: 'You are signed in',
       body: html`<p>As <strong>${email}</strong>.</p>
+        <p>
+          This gateway hands work to coding agents on your machines. On one of them,
+          <code>sallyport login</code> logs it in, and <code>sallyport bridge run</code> takes work there.
+        </p>
         <p><a href="${base}/device">Enter a device code</a></p>
         <form method="post" action="${base}/logout">
           ${formProof}<button class="quiet">Sign out</button>
@@ -101,8 +105,8 @@ export function createSignInPages(server: AuthorizationServer, visits: Visits): 
   }
 }
 
-export function alertOf(error: ServiceError | undefined): Html | undefined {
-  return error && html`<p class="alert" role="alert">${error.message}</p>`;
+export function alertOf(problem: Html | string | undefined): Html | undefined {
+  return problem === undefined ? undefined : html`<p class="alert" role="alert">${problem}</p>`;
 }
 
 function autofocus(isFirst: boolean): Html | undefined {

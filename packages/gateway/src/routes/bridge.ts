@@ -2,6 +2,7 @@ import type { BridgeEngine, Caller as BridgeCaller } from '@sallyport/bridge/ser
 import { contract } from '@sallyport/core/contract';
 import type { Caller, Handlers } from '../http/handler.ts';
 import { linkNextPage, pageSize } from './page.ts';
+import { toStreamSocket } from './stream-socket.ts';
 
 /** The bridge's rows on its engine. */
 export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['bridge'] {
@@ -50,6 +51,22 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
     },
 
     unregister: ({ caller, params }) => bridge.unregister(toBridgeCaller(caller), params.environment_id),
+
+    async reconnect({ caller, headers, params, body }) {
+      return bridge.reconnect(toBridgeCaller(caller), {
+        environmentId: params.env_id,
+        sessionId: body.session_id,
+        proof: await worker.prove(headers['x-worker-token']),
+      });
+    },
+
+    disconnect: ({ caller, headers, params }) =>
+      bridge.leave(toBridgeCaller(caller), params.env_id, headers['vendor-worker-id']),
+
+    async ws({ caller, headers, params }) {
+      const attach = await bridge.open(toBridgeCaller(caller, headers['vendor-worker-id']), params.env_id);
+      return (socket) => attach(toStreamSocket(socket));
+    },
 
     async list({ caller, params, query, request, reply }) {
       const { items, next } = await bridge.list(toBridgeCaller(caller), {

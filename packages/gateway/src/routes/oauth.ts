@@ -1,13 +1,15 @@
+import { toTimestamp, type Dialect } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
-import type { AuthorizationServer } from '@sallyport/oauth/server';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { scopeToWire, type ApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
 import type { HandlerCall, Handlers } from '../http/handler.ts';
 import type { ConsentPage } from '../pages/consent.ts';
+import { sendDocument } from './document.ts';
+import { ownAnswer } from './own-answer.ts';
 
 /** The authorization server's rows. */
 export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage): Handlers['oauth'] {
   const discover = async ({ request, reply }: Pick<HandlerCall<Endpoint>, 'request' | 'reply'>) => {
-    sendCacheable(request, reply, server.metadata);
+    sendDocument(request, reply, server.metadata, { 'cache-control': 'public, max-age=300' });
     return server.metadata.document;
   };
   return {
@@ -20,8 +22,28 @@ export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage)
       return undefined;
     },
     async profile({ caller, reply }) {
-      reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization' });
+      reply.headers(ownAnswer);
       return server.profiles.profile(caller);
+    },
+    async createApiKey({ caller, body }) {
+      const { name, scope, expires_in: expiresInSeconds } = body;
+      return server.apiKeys.create(caller, {
+        ...(name !== undefined && { name }),
+        ...(scope !== undefined && { scope }),
+        ...(expiresInSeconds !== undefined && { expiresInSeconds }),
+      });
+    },
+    async listApiKeys({ caller }) {
+      const keys = await server.apiKeys.list(caller);
+      return { api_keys: keys.map((key) => shownKey(key, server.dialect)) };
+    },
+    async revokeApiKey({ caller, params }) {
+      await server.apiKeys.revoke(params.key_id, caller);
+      return { id: params.key_id, deleted: true };
+    },
+    async roles({ reply }) {
+      reply.headers(ownAnswer);
+      return server.profiles.roles();
     },
     discovery: discover,
     openidConfiguration: discover,
@@ -33,14 +55,13 @@ export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage)
   };
 }
 
-/** Sends a document as it was serialised at the start, or 304 to whoever has it. */
-function sendCacheable(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { json, etag }: AuthorizationServer['metadata'],
-): void {
-  reply.headers({ 'cache-control': 'public, max-age=300', etag });
-  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known?.includes(etag) || known?.includes('*')) void reply.code(304).send();
-  else void reply.type('application/json; charset=utf-8').send(json);
+function shownKey({ id, name, scope, createdAt, expiresAt, lastUsedAt }: ApiKey, dialect: Dialect) {
+  return {
+    id,
+    name,
+    scope: scopeToWire(scope, dialect),
+    created_at: toTimestamp(createdAt),
+    expires_at: expiresAt === null ? null : toTimestamp(expiresAt),
+    last_used_at: lastUsedAt === null ? null : toTimestamp(lastUsedAt),
+  };
 }

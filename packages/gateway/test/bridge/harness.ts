@@ -12,8 +12,8 @@ import type { CreateSessionRequest } from '@sallyport/core/contract';
 import { ManualClock, seededRandom } from '@sallyport/core/testing';
 import { bridgeActs } from '../../src/store/embedded/bridge-acts.ts';
 import { bridgeReads } from '../../src/store/embedded/bridge-reads.ts';
-import { bridgeMigration } from '../../src/store/embedded/migrations/0002-bridge.ts';
 import type { Reader } from '../../src/store/embedded/reader.ts';
+import { migrations } from './contents.ts';
 
 export const owner: Caller = {
   accountId: 'ann',
@@ -51,7 +51,7 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
   const clock = new ManualClock();
   const random = seededRandom();
   const db = new DatabaseSync(':memory:');
-  db.exec(bridgeMigration.sql);
+  for (const { sql } of migrations) db.exec(sql);
   const ids = createIds(clock, random);
   const acts = transactional(db, bridgeActs(db, ids));
   const reads = bridgeReads(readerOf(db));

@@ -243,3 +243,109 @@ test('the list of environments goes on by its Link', async () => {
   }
   expect(directories).toEqual(['/c', '/b', '/a']);
 });
+
+test('a bridge says that it stops, registers again at once, and takes its work up', async () => {
+  const bridge = await serveBridge();
+  const { client } = bridge;
+  const params = { env_id: await register(bridge) };
+  const { id, work_id } = await createSession(bridge, params.env_id);
+  await client.bridge.poll({ params });
+  await client.bridge.ack({ params: { ...params, work_id } });
+  await expect(register(bridge)).rejects.toMatchObject({ code: 'already_registered' });
+  const other = { 'vendor-worker-id': 'w2' };
+  expect(await client.bridge.disconnect({ params, headers: other })).toMatchObject({ status: 'online' });
+  const left = await client.bridge.disconnect({ params, headers: { 'vendor-worker-id': 'w1' } });
+  expect(left).toEqual({ environment_id: params.env_id, status: 'offline' });
+  expect(await register(bridge)).toBe(params.env_id);
+  const reconnect = { params, headers: runner, body: { session_id: id } };
+  expect(await client.bridge.reconnect(reconnect)).toEqual({
+    environment_id: params.env_id,
+    session_id: id,
+    state: 'queued',
+  });
+  expect(await client.bridge.poll({ params })).toMatchObject({ id: work_id });
+});
+
+test('a registration names the WebSocket on which the bridge is told of work', async () => {
+  const bridge = await serveBridge();
+  const registered = await bridge.client.bridge.register({
+    headers: { ...runner, 'vendor-worker-id': 'w1', 'x-trusted-device-token': 'device' },
+    body: { machine_name: 'laptop', directory: '/src' },
+  });
+  const path = `/v1/environments/${registered.environment_id}/bridge/ws`;
+  expect(registered.bridge_ws_url).toBe(`ws://workers.example${path}`);
+  const address = bridge.url.replace('http', 'ws') + path;
+  const refused = new WebSocket(address.replace('env_', 'env_x'), {
+    headers: { authorization: 'Bearer access' },
+  });
+  expect(((await once(refused, 'error')) as [Error])[0].message).toContain('404');
+  const socket = new WebSocket(address, { headers: { authorization: 'Bearer access' } });
+  await once(socket, 'open');
+  const told = once(socket, 'message');
+  const { work_id } = await createSession(bridge, registered.environment_id);
+  expect(JSON.parse(String((await told)[0]))).toEqual({ type: 'work.available', work_id });
+  const closed = once(socket, 'close');
+  await bridge.close();
+  expect((await closed)[0]).toBe(1012);
+});
+
+test('a worker behind a proxy that breaks WebSockets reads server-sent events and posts its own', async () => {
+  const bridge = await serveBridge();
+  const { client, url } = bridge;
+  const env = await register(bridge);
+  const { id, work_id } = await createSession(bridge, env, [
+    { type: 'session.message', data: { text: 'hi' } },
+  ]);
+  await client.bridge.poll({ params: { env_id: env } });
+  await client.bridge.ack({ params: { env_id: env, work_id } });
+  const { worker_jwt: bearer } = await client.worker.bridge({ params: { id } });
+  const headers = { 'vendor-version': '2023-06-01' } as const;
+  const events = await fetch(`${url}/v1/code/sessions/${id}/worker/events/stream`, {
+    headers: { ...headers, authorization: `Bearer ${bearer}`, accept: 'text/event-stream' },
+  });
+  expect(events.headers.get('content-type')).toContain('text/event-stream');
+  const lines = linesOf(events);
+  expect(await untilLine(lines, 'event: caught_up')).toContain('id: 1');
+
+  const post = (body: object) => client.worker.events({ params: { id }, bearer, body: body as never });
+  expect(await post({ ack: 2 })).toEqual({ events: [] });
+  const output = { id: 'o1', type: 'session.output', data: { text: 'ho' } };
+  expect(await post({ events: [output] })).toEqual({ events: [{ id: 'o1', seq: 3 }] });
+  expect(await post({ events: [output] })).toEqual({ events: [{ id: 'o1', seq: 3 }] });
+  await expect(post({ events: [{ id: 'o2', type: 'session.updated' }] })).rejects.toMatchObject({
+    status: 400,
+  });
+  await expect(
+    client.bridge.reconnect({ params: { env_id: env }, headers: runner, body: { session_id: id } }),
+  ).rejects.toMatchObject({ code: 'session_active' });
+
+  await client.bridge.stop({ params: { env_id: env, work_id }, body: { force: false } });
+  expect(await untilLine(lines, 'session.updated')).toContain('control.stop');
+  const exit = { id: 'x', type: 'worker.exited', data: { exit_code: 0, signal: null } };
+  await expect(post({ events: [exit, { id: 'late', type: 'note' }] })).rejects.toMatchObject({
+    code: 'session_ended',
+    details: { events: [{ id: 'x', seq: 6 }] },
+  });
+  expect(await client.sessions.get({ params: { id } })).toMatchObject({ status: 'stopped' });
+  await bridge.close();
+  expect(await untilLine(lines, 'event: close')).toContain('draining');
+});
+
+async function* linesOf(response: Response): AsyncGenerator<string, void> {
+  let rest = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+/** Everything up to the line that has the text. */
+async function untilLine(lines: AsyncGenerator<string, void>, text: string): Promise<string> {
+  let read = '';
+  for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
+    read += `${next.value}\n`;
+    if (next.value.includes(text)) return read;
+  }
+  throw new Error(`The stream ended without ${text}: ${read}`);
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openHarness, owner, place } from './harness.ts';
+import { openHarness, owner, place, sessionRequest } from './harness.ts';
 
 const colleague = { ...owner, accountId: 'bob', workerKey: 'worker-2' };
 const stranger = { ...owner, accountId: 'eve', organizationId: 'other' };
@@ -76,6 +76,97 @@ describe('a registration', () => {
   });
 });
 
+describe('a bridge that says it stops', () => {
+  const listed = async ({ engine }: ReturnType<typeof openHarness>) => {
+    const query = { organizationId: 'org', workerTypes: ['cowork'], limit: 100 };
+    return (await engine.bridge.list(owner, query)).items.map(({ status, last_seen_at }) => ({
+      status,
+      last_seen_at,
+    }));
+  };
+
+  test('is offline at once, keeps the time it was seen and its waiting work, and may register again', async () => {
+    const harness = openHarness();
+    const { engine, register, session, poll, clock, db, workState } = harness;
+    const id = await register();
+    await clock.advance(1000);
+    await poll(id);
+    const { workId } = await session(id);
+    const [before] = await listed(harness);
+    await clock.advance(1000);
+    expect(await listed(harness)).toEqual([before]);
+    expect(await engine.bridge.leave(owner, id, 'worker-1')).toEqual({
+      environment_id: id,
+      status: 'offline',
+    });
+    expect(await listed(harness)).toEqual([{ ...before, status: 'offline' }]);
+    // Another replica reads what is stored.
+    expect(
+      await harness
+        .restart()
+        .bridge.list(owner, { organizationId: 'org', workerTypes: ['cowork'], limit: 1 }),
+    ).toMatchObject({ items: [{ status: 'offline' }] });
+    expect(workState(workId)).toBe('queued');
+    await clock.advance(1);
+    expect(await register()).toBe(id);
+    expect(await listed(harness)).toMatchObject([{ status: 'online' }]);
+    expect(db.prepare('SELECT generation FROM bridge_registration').get()).toMatchObject({ generation: 2 });
+    expect(await poll(id)).toBe(workId);
+  });
+
+  test('is seen again by its next poll, and then registered', async () => {
+    const harness = openHarness();
+    const id = await harness.register();
+    await harness.engine.bridge.leave(owner, id, undefined);
+    await harness.clock.advance(1);
+    await harness.poll(id);
+    expect(await listed(harness)).toMatchObject([{ status: 'online' }]);
+    await expect(harness.register()).rejects.toMatchObject({ code: 'already_registered' });
+  });
+
+  test('gets null for its held poll, and that poll is no sign of life any more', async () => {
+    const harness = openHarness();
+    const { engine, register, clock } = harness;
+    const id = await register();
+    await engine.start();
+    const signal = new AbortController().signal;
+    const held = engine.bridge.poll(owner, { environmentId: id, blockMs: 60_000, signal });
+    await clock.advance(1000);
+    await engine.bridge.leave(owner, id, 'worker-1');
+    expect((await held).work).toBeNull();
+    await clock.advance(1000);
+    expect(await listed(harness)).toMatchObject([{ status: 'offline' }]);
+    await engine.stop();
+  });
+
+  test('is nobody but the one that registered: another worker, account or organization changes nothing', async () => {
+    const harness = openHarness();
+    const { engine, register } = harness;
+    const id = await register();
+    expect(await engine.bridge.leave(owner, id, 'worker-2')).toMatchObject({ status: 'online' });
+    await expect(engine.bridge.leave(colleague, id, undefined)).rejects.toMatchObject({ status: 403 });
+    await expect(engine.bridge.leave(stranger, id, undefined)).rejects.toMatchObject({ status: 404 });
+    expect(await listed(harness)).toMatchObject([{ status: 'online' }]);
+    expect(await engine.bridge.leave({ ...colleague, isAdmin: true }, id, undefined)).toMatchObject({
+      status: 'offline',
+    });
+  });
+
+  test('counts as gone where running work lapses: the work waits, and no attempt is spent', async () => {
+    const { engine, register, session, poll, clock, workState } = openHarness({ firstAttachSeconds: 10 });
+    const id = await register();
+    await engine.start();
+    const { workId } = await session(id);
+    await poll(id);
+    await engine.bridge.ack(owner, { environmentId: id, workId });
+    await clock.advance(1);
+    await engine.bridge.leave(owner, id, undefined);
+    await clock.advance(12_000);
+    expect(workState(workId)).toBe('lost');
+    await engine.stop();
+  });
+});
+
 describe('presence', () => {
   test('is derived from when the environment was seen, and hides what was gone for a week', async () => {
     const { engine, register, clock } = openHarness();
@@ -128,4 +219,17 @@ test('an environment is for its account and for admins; to another organization 
     status: 403,
   });
   expect(await poll(id, { ...colleague, isAdmin: true })).toBe(workId);
+});
+
+test('a session is deleted by who created it, by the account of its environment and by admins', async () => {
+  const { register, engine, session } = openHarness();
+  const env = await register();
+  const { id } = await session(env);
+  await expect(engine.sessions.delete(colleague, id)).rejects.toMatchObject({ status: 403 });
+  await expect(engine.sessions.delete(stranger, id)).rejects.toMatchObject({ status: 404 });
+  expect(await engine.sessions.delete({ ...colleague, isAdmin: true }, id)).toMatchObject({ deleted: true });
+  const hers = await engine.sessions.create(colleague, sessionRequest(env));
+  expect(await engine.sessions.delete(owner, hers.id)).toMatchObject({ deleted: true });
+  const herOther = await engine.sessions.create(colleague, sessionRequest(env));
+  expect(await engine.sessions.delete(colleague, herOther.id)).toMatchObject({ deleted: true });
 });

@@ -1,43 +1,8 @@
-import type { Caller } from '@sallyport/bridge/server';
 import { ServiceError } from '@sallyport/core';
 import { describe, expect, test, vi } from 'vitest';
-import { openHarness, owner, type Harness } from './harness.ts';
+import { owner } from './harness.ts';
+import { handshake, prompt, runningSession, settled } from './running-session.ts';
 import { openSocket, type TestSocket } from './socket.ts';
-
-type Config = Parameters<typeof openHarness>[0];
-
-const prompt = { id: 'prompt', type: 'session.message', data: { text: 'hello' } };
-
-/** A session whose work is acknowledged. */
-async function runningSession(config?: Config) {
-  const harness = openHarness(config);
-  await harness.engine.start();
-  const env = await harness.register();
-  const { id, workId } = await harness.session(env, { events: [prompt] });
-  await harness.poll(env);
-  await harness.engine.bridge.ack(owner, { environmentId: env, workId });
-  return { ...harness, env, id, workId };
-}
-
-/** All three steps; gives the worker's socket and token. */
-async function handshake(
-  { engine, tokens }: Harness,
-  id: string,
-  options: { readonly from?: number; readonly workerToken?: string; readonly caller?: Caller } = {},
-) {
-  const { worker_jwt: token } = await engine.worker.takeOver(options.caller ?? owner, id, options);
-  const claims = await tokens.verify(token);
-  await engine.worker.register(claims, id);
-  const socket = openSocket();
-  const attach = await engine.worker.open(claims, id, { from: options.from });
-  attach(socket);
-  await settled();
-  return { socket, token, claims };
-}
-
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
 
 function seqs({ frames }: TestSocket): number[] {
   return frames.flatMap((frame) => ('seq' in frame && 'session_id' in frame ? [frame.seq] : []));
@@ -144,6 +109,43 @@ describe('a worker stream', () => {
         code: 'session_ended',
       });
     }
+  });
+
+  test('ends with worker.exited: nothing comes after it, in the same batch or later', async () => {
+    const run = await runningSession();
+    const { socket, claims } = await handshake(run, run.id);
+    socket.say({ id: 'a', type: 'note' });
+    // Both come while the first is committed, so they share a batch.
+    socket.say({ id: 'end', type: 'worker.exited', data: { exit_code: 0, signal: null } });
+    socket.say({ id: 'late', type: 'note' });
+    await settled();
+    const told = socket.frames.slice(3).map((frame) => ('id' in frame ? [frame.type, frame.id] : frame));
+    expect(told.slice(0, 2)).toEqual([
+      ['ack', 'a'],
+      ['ack', 'end'],
+    ]);
+    expect(told).toContainEqual(expect.objectContaining({ type: 'error', error: 'session_ended' }));
+    expect(socket.closed).toEqual({ code: 4410, reason: 'session_ended' });
+
+    // An acknowledgement that got lost is repeated; new events stay out.
+    const again = openSocket();
+    (await run.engine.worker.open(claims, run.id, { from: undefined }))(again);
+    for (const id of ['a', 'end']) again.say({ id, type: 'worker.exited', data: { exit_code: 7 } });
+    await settled();
+    expect(again.frames.filter(({ type }) => type === 'ack')).toEqual([
+      { type: 'ack', id: 'a', seq: 3 },
+      { type: 'ack', id: 'end', seq: 4 },
+    ]);
+    expect(again.closed).toBeUndefined();
+    again.say({ id: 'later', type: 'note' });
+    await settled();
+    expect(again.closed).toEqual({ code: 4410, reason: 'session_ended' });
+    expect((await run.events(run.id)).map(({ id, type }) => [type, id]).slice(2)).toEqual([
+      ['note', 'a'],
+      ['worker.exited', 'end'],
+      ['session.updated', expect.any(String)],
+    ]);
+    await run.engine.stop();
   });
 
   test('ends a stopped session as stopped', async () => {
@@ -269,6 +271,23 @@ describe('a lease', () => {
     expect(await granted).toBe(run.workId);
     await expect(run.engine.worker.register(claims, run.id)).rejects.toMatchObject({ code: 'stale_epoch' });
   });
+});
+
+test('a worker that posts its signs of life keeps a stream that hears nothing', async () => {
+  const run = await runningSession();
+  const { socket, claims } = await handshake(run, run.id);
+  for (let i = 0; i < 6; i++) {
+    await run.clock.advance(20_000);
+    await run.engine.worker.append(claims, run.id, { events: [], takenSeq: 2 });
+    await settled();
+  }
+  expect(socket.closed).toBeUndefined();
+  expect(run.workState(run.workId)).toBe('active');
+  await run.clock.advance(45_250);
+  expect(socket.closed).toBe('terminated');
+  const again = await handshake(run, run.id, { workerToken: JSON.stringify(claims) });
+  expect(seqs(again.socket)).toEqual([]);
+  await run.engine.stop();
 });
 
 describe('a socket', () => {

@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { OAuthStore } from '@sallyport/oauth/server';
-import { oauthMigration } from '../../src/store/embedded/migrations/0001-oauth.ts';
+import { migrations } from '../../src/store/embedded/contents.ts';
 import { oauthActs } from '../../src/store/embedded/oauth-acts.ts';
 import { oauthReads } from '../../src/store/embedded/oauth-reads.ts';
 
 /** The real acts and reads over one in-memory database, each act in a transaction of its own, without the writer's thread. */
 export function openMemoryStore(): OAuthStore & { readonly db: DatabaseSync } {
   const db = new DatabaseSync(':memory:');
-  db.exec(oauthMigration.sql);
+  for (const { sql } of migrations) db.exec(sql);
   const acts = Object.fromEntries(
     Object.entries(oauthActs(db)).map(([name, act]) => [
       name,

@@ -27,6 +27,7 @@ async function serveServer(server: AuthorizationServer) {
       account: accountHandlers(server),
     },
     pages: (app) => pages.register(app),
+    elsewhere: pages.elsewhere,
   });
 }
 
@@ -50,7 +51,8 @@ function browser(url: string) {
   }
   return {
     jar,
-    get: (path: string) => request(path),
+    get: (path: string) =>
+      request(path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }),
     /** Fills the form of a page in and sends it. */
     submit(page: { text: string }, fields: Record<string, string>, headers: Record<string, string> = {}) {
       const action = /<form method="post" action="([^"]+)"/.exec(page.text)?.[1] ?? '/no-form';
@@ -128,6 +130,42 @@ describe('every page', () => {
   });
 });
 
+describe('where no page is', () => {
+  test('a browser gets one that says so, and other programs the one shape of errors', async () => {
+    await using opened = await open();
+    const visitor = browser(opened.url);
+    const page = await visitor.get('/nothing');
+    expect([page.status, page.text.includes('There is nothing at this path.')]).toEqual([404, true]);
+    expect(page.text).toContain('<a href="/login">');
+    const login = await visitor.get('/login');
+    for (const name of ['content-security-policy', 'x-frame-options', 'cache-control', 'content-type'])
+      expect(page.headers.get(name)).toBe(login.headers.get(name));
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await fetch(`${opened.url}/nothing`, { headers: { accept } });
+      expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'not_found' }]);
+    }
+    const posted = await fetch(`${opened.url}/nothing`, { method: 'POST', headers: { accept: 'text/html' } });
+    expect(await posted.json()).toMatchObject({ error: 'not_found' });
+    const left = await visitor.get('/logout');
+    expect([left.status, left.headers.get('allow'), left.text.includes('<h1>')]).toEqual([405, 'POST', true]);
+  });
+
+  test('an endpoint answers a browser as it does others', async () => {
+    await using opened = await open();
+    const refused = await browser(opened.url).get('/api/oauth/profile');
+    expect(JSON.parse(refused.text)).toMatchObject({ error: 'invalid_token' });
+  });
+
+  test('the front door leads to the sign-in; there is no icon', async () => {
+    await using opened = await open();
+    const visitor = browser(opened.url);
+    const front = await visitor.get('/');
+    expect([front.status, front.location, front.text]).toEqual([303, '/login', '']);
+    expect((await fetch(opened.url)).status).toBe(404);
+    expect((await visitor.get('/favicon.ico')).status).toBe(204);
+  });
+});
+
 describe('/setup', () => {
   test('sets the password once, and signs in with a cookie that scripts cannot read', async () => {
     await using opened = await open();
@@ -140,6 +178,7 @@ describe('/setup', () => {
     expect((await visitor.get('/login')).text).toContain('<strong>owner@localhost</strong>');
     const again = await browser(opened.url).get(link);
     expect([again.status, again.text.includes('This link was used')]).toEqual([404, true]);
+    expect(again.text).toContain('<a href="/login">sign in</a>');
     expect(await opened.server.sessions.authenticate(opened.sessionKey).catch(() => 'ended')).toBe('ended');
   });
 
@@ -335,7 +374,24 @@ describe('/device', () => {
     expect([answer.status, answer.text.includes('Approved')]).toEqual([200, true]);
     expect((await opened.poll(started.device_code)).scope).toBe('profile');
     const late = await visitor.submit(page, { decision: 'deny' });
-    expect(late.status).toBe(409);
+    expect([late.status, late.text.includes('is logged in')]).toEqual([409, true]);
+    const again = await visitor.get(`/device?user_code=${started.user_code}`);
+    expect([
+      again.status,
+      again.text.includes('is logged in'),
+      again.text.includes('Approve</button>'),
+    ]).toEqual([200, true, false]);
+  });
+
+  test('shows that it was denied, before and after', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const { user_code: code } = await opened.server.deviceFlow.start({ client_id: clientId }, '192.0.2.7');
+    const page = await visitor.get(`/device?user_code=${code}`);
+    const answer = await visitor.submit(page, { decision: 'deny' });
+    const again = await visitor.get(`/device?user_code=${code}`);
+    expect([answer.status, again.status, again.text]).toEqual([200, 200, answer.text]);
+    expect(again.text).toContain('was refused: start again');
   });
 
   test('asks to sign in first, and comes back to the code', async () => {
@@ -347,8 +403,10 @@ describe('/device', () => {
   test('a wrong code is asked for again, too many are not', async () => {
     await using opened = await open();
     const { visitor } = await setUp(opened);
-    for (let count = 0; count < 5; count += 1)
-      expect((await visitor.get('/device?user_code=BBBB-BBBB')).status).toBe(404);
+    for (let count = 0; count < 5; count += 1) {
+      const wrong = await visitor.get('/device?user_code=BBBB-BBBB');
+      expect([wrong.status, wrong.text.includes('start again on the device')]).toEqual([404, true]);
+    }
     const blocked = await visitor.get('/device?user_code=BBBB-BBBB');
     expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '600']);
   });

@@ -1,11 +1,11 @@
 // Writes until it is killed; prints each act's memo once it was answered.
 import { pathToFileURL } from 'node:url';
-import { lockDataDirectory } from '../../src/store/embedded/lock.ts';
+import { lockStore } from '../../src/store/embedded/lock.ts';
 import { openWriter } from '../../src/store/embedded/writer.ts';
 import type { areas } from './ledger.ts';
 
 const [directory = '', contents = '', name = ''] = process.argv.slice(2);
-lockDataDirectory(directory);
+lockStore(`${directory}/store.db`);
 const writer = await openWriter<typeof areas>({
   path: `${directory}/store.db`,
   contents: pathToFileURL(contents),

@@ -77,7 +77,7 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
       };
       if (!(await acts.addAccount({ account, organizationId: organization, role })))
         throw new ServiceError('conflict', 'There is an account with this e-mail address.');
-      return shown(account);
+      return shownAccount(account);
     },
 
     async find(email) {
@@ -86,12 +86,12 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
           ? await reads.defaultAccount()
           : await reads.accountByEmail({ email: email.toLowerCase() });
       if (!account) throw new ServiceError('not_found', 'There is no such account.');
-      return shown(account);
+      return shownAccount(account);
     },
 
     async get(accountId) {
       const account = await reads.account({ accountId });
-      return account && shown(account);
+      return account && shownAccount(account);
     },
 
     async setPassword(accountId, password) {
@@ -133,7 +133,7 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
 
     async setupAccount(token) {
       const account = await reads.setupAccount({ hash: hashSecret(token), now: clock.now() });
-      return account && shown(account);
+      return account && shownAccount(account);
     },
 
     async setUp(token, password) {
@@ -155,6 +155,6 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
   };
 }
 
-function shown({ id, email, passwordHash, createdAt }: Account): ShownAccount {
+export function shownAccount({ id, email, passwordHash, createdAt }: Account): ShownAccount {
   return { id, email, hasPassword: passwordHash !== null, createdAt };
 }

@@ -13,11 +13,14 @@ import {
 } from '@sallyport/core';
 import { createAccessTokens, type AccessTokens } from './access-token.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
+import { createApiKeys, type ApiKeys } from './api-keys.ts';
 import { createAuthorization, type Authorization } from './authorize.ts';
 import { createClients, firstParty, type Clients } from './clients.ts';
 import { defaultOAuthConfig, type OAuthConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { createDeviceFlow, type DeviceFlow } from './device-flow.ts';
+import { createManagedSettings, type ManagedSettings } from './managed-settings.ts';
+import { createMembers, type Members } from './members.ts';
 import { createMetadata, type Metadata } from './metadata.ts';
 import { createOrganizations, newOrganization, type Organizations } from './organizations.ts';
 import type { OAuthStore } from './ports.ts';
@@ -47,10 +50,13 @@ export interface AuthorizationServer {
   /** Without a slash at its end. */
   readonly issuer: string;
   readonly config: OAuthConfig;
+  readonly dialect: Dialect;
   /** Whether this start made the store's first organization and owner. */
   readonly isNew: boolean;
   readonly accounts: Accounts;
+  readonly members: Members;
   readonly organizations: Organizations;
+  readonly managedSettings: ManagedSettings;
   readonly clients: Clients;
   readonly sessions: Sessions;
   readonly authorization: Authorization;
@@ -58,6 +64,7 @@ export interface AuthorizationServer {
   readonly token: TokenEndpoint;
   readonly revoke: RevocationEndpoint;
   readonly accessTokens: AccessTokens;
+  readonly apiKeys: ApiKeys;
   readonly trustedDevices: TrustedDevices;
   readonly profiles: Profiles;
   readonly metadata: Metadata;
@@ -104,9 +111,12 @@ export async function createAuthorizationServer(
   return {
     issuer,
     config,
+    dialect,
     isNew,
     accounts: createAccounts(context, sessions),
+    members: createMembers(context),
     organizations: createOrganizations(context),
+    managedSettings: createManagedSettings(context),
     clients: createClients(context),
     sessions,
     authorization: createAuthorization(context),
@@ -114,6 +124,7 @@ export async function createAuthorizationServer(
     token: createTokenEndpoint(context, accessTokens),
     revoke: createRevocationEndpoint(context, accessTokens),
     accessTokens,
+    apiKeys: createApiKeys(context),
     trustedDevices: createTrustedDevices(context),
     profiles: createProfiles(context),
     metadata: createMetadata(context),

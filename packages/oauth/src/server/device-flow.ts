@@ -4,7 +4,7 @@ import { noMember, requestedScope, type SignedIn } from './authorize.ts';
 import { missing, sentParameters, type Context } from './context.ts';
 import { newUserCode, readUserCode, showUserCode } from './device-grant.ts';
 import { createFailures } from './failures.ts';
-import type { Client, DeviceGrant } from './records.ts';
+import type { Client, DeviceGrant, DeviceGrantState } from './records.ts';
 import { toServiceError } from './refusal.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
@@ -18,6 +18,8 @@ export interface DeviceRequest {
   /** Network address of the program that asked. */
   readonly address: string;
   readonly createdAt: number;
+  /** Whether it was decided, and how; `used` after the program has fetched its tokens. */
+  readonly state: DeviceGrantState;
 }
 
 /** The device flow but for its polls, which go to the token endpoint (RFC 8628). */
@@ -84,6 +86,7 @@ export function createDeviceFlow(context: Context): DeviceFlow {
       scope: grant.scope,
       address: grant.address,
       createdAt: grant.createdAt,
+      state: grant.state,
     };
   }
 

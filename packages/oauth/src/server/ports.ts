@@ -3,6 +3,7 @@ import type { DecisionVerdict, DeviceTerms, PollVerdict, PresentedDeviceCode } f
 import type { PresentedRefresh, RefreshTerms, RefreshVerdict } from './family.ts';
 import type {
   Account,
+  ApiKey,
   Client,
   Code,
   DeviceGrant,
@@ -22,6 +23,12 @@ export interface NewAccount {
   readonly organizationId: string;
   readonly role: Role;
 }
+
+/** What may change of an organization; what is left out stays. */
+export type OrganizationChanges = Partial<Pick<Organization, 'type' | 'rateLimitTier' | 'capabilities'>>;
+
+/** Where a page of a list begins: after that one. */
+export type After = Pick<Account, 'createdAt' | 'id'>;
 
 /**
  * The atomic acts of the authorization server. Each loads, calls the judgement of this package and saves, in one
@@ -47,6 +54,32 @@ export interface OAuthActs {
   }): Promise<boolean>;
 
   addOrganization(argument: { readonly organization: Organization }): Promise<void>;
+  /** Gives the organization as it is then. */
+  changeOrganization(argument: {
+    readonly organizationId: string;
+    readonly changes: OrganizationChanges;
+  }): Promise<Organization | undefined>;
+  /** `value` is JSON text. */
+  setSetting(argument: {
+    readonly organizationId: string;
+    readonly name: string;
+    readonly value: string;
+    readonly max: number;
+  }): Promise<'set' | 'unknown' | 'too_many'>;
+  /** `false` where there is no such setting. */
+  unsetSetting(argument: { readonly organizationId: string; readonly name: string }): Promise<boolean>;
+  /** Makes an account a member, or changes its role. An organization keeps an admin. */
+  setRole(argument: {
+    readonly accountId: string;
+    readonly organizationId: string;
+    readonly role: Role;
+  }): Promise<'done' | 'unknown' | 'last_admin'>;
+  endMembership(argument: {
+    readonly accountId: string;
+    readonly organizationId: string;
+  }): Promise<'done' | 'unknown' | 'last_admin'>;
+  /** Deletes the account with all that stands for it: sessions, logins, keys, devices. */
+  removeAccount(argument: { readonly accountId: string }): Promise<'done' | 'unknown' | 'last_admin'>;
   /** `false` where the e-mail address is taken. */
   addAccount(argument: NewAccount): Promise<boolean>;
   addClient(argument: { readonly client: Client }): Promise<void>;
@@ -118,6 +151,22 @@ export interface OAuthActs {
     readonly now: number;
   }): Promise<boolean>;
 
+  /** `false` where the account has `max` keys in the organization that stand. */
+  addApiKey(argument: {
+    readonly key: Hashed<ApiKey>;
+    readonly max: number;
+    readonly now: number;
+  }): Promise<boolean>;
+  /** Writes when a key was last used. */
+  touchApiKey(argument: { readonly keyId: string; readonly at: number }): Promise<void>;
+  /** `false` where the account has no such key in the organization. */
+  revokeApiKey(argument: {
+    readonly keyId: string;
+    readonly accountId: string;
+    readonly organizationId: string;
+    readonly now: number;
+  }): Promise<boolean>;
+
   /** Deletes what expired before `before`; at most `limit` rows of each kind, and tells whether more may be left. */
   sweep(argument: { readonly before: number; readonly limit: number }): Promise<boolean>;
 }
@@ -127,6 +176,21 @@ export interface OAuthReads {
   /** Those that are published. */
   signingKeys(argument: { readonly now: number }): Promise<readonly SigningKey[]>;
   organization(argument: { readonly organizationId: string }): Promise<Organization | undefined>;
+  /** Oldest first. */
+  organizations(argument: {
+    readonly after: After | undefined;
+    readonly limit: number;
+  }): Promise<readonly Organization[]>;
+  /** By name; the values are JSON text. */
+  settings(argument: {
+    readonly organizationId: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly name: string; readonly value: string }[]>;
+  /** Oldest first. */
+  accounts(argument: {
+    readonly after: After | undefined;
+    readonly limit: number;
+  }): Promise<readonly Account[]>;
   account(argument: { readonly accountId: string }): Promise<Account | undefined>;
   accountByEmail(argument: { readonly email: string }): Promise<Account | undefined>;
   /** The oldest account: the owner. */
@@ -153,6 +217,18 @@ export interface OAuthReads {
     readonly accountId: string;
     readonly limit: number;
   }): Promise<readonly TrustedDevice[]>;
+  /** A key that stands, of an account that is still a member, with its role of today. */
+  apiKey(argument: {
+    readonly hash: string;
+    readonly now: number;
+  }): Promise<(ApiKey & { readonly role: Role }) | undefined>;
+  /** Those that stand, newest first. */
+  apiKeys(argument: {
+    readonly accountId: string;
+    readonly organizationId: string;
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly ApiKey[]>;
 }
 
 export interface OAuthStore {

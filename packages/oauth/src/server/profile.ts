@@ -1,6 +1,10 @@
-import { inDialect, ServiceError } from '@sallyport/core';
-import type { Bootstrap, Profile } from '@sallyport/core/contract';
+import { inDialect } from '@sallyport/core';
+import type { Bootstrap, CurrentUserAccess, Profile, Roles } from '@sallyport/core/contract';
+import { noMember } from './authorize.ts';
 import type { Context } from './context.ts';
+import { unknownOrganization } from './organizations.ts';
+import type { Role } from './records.ts';
+import { permissionsOf } from './roles.ts';
 
 /** What the service tells of accounts and organizations, in the deployment's dialect. */
 export interface Profiles {
@@ -8,6 +12,10 @@ export interface Profiles {
   profile(owner: { readonly accountId: string; readonly organizationId: string }): Promise<Profile>;
   /** The account and its organizations; without an account the default one in single-user mode, else nobody. */
   bootstrap(accountId: string | undefined): Promise<Bootstrap>;
+  /** The roles that there are. */
+  roles(): Roles;
+  /** What the account may do there; throws `not_found` for an organization that is none, `forbidden` to whom is no member. */
+  access(accountId: string, organizationId: string): Promise<CurrentUserAccess>;
 }
 
 const nobody = '00000000-0000-0000-0000-000000000000';
@@ -20,8 +28,7 @@ export function createProfiles({ store, dialect, config }: Context): Profiles {
       const membership = (await reads.memberships({ accountId })).find(
         ({ organization }) => organization.id === organizationId,
       );
-      if (!account || !membership)
-        throw new ServiceError('forbidden', 'The account is not a member of this organization.');
+      if (!account || !membership) throw noMember();
       const { organization, role } = membership;
       return {
         organization: {
@@ -47,6 +54,19 @@ export function createProfiles({ store, dialect, config }: Context): Profiles {
           })),
         },
       };
+    },
+    roles: () => ({
+      roles: Object.entries(permissionsOf).map(([name, permissions]) => ({
+        name: name as Role,
+        permissions: [...permissions],
+      })),
+    }),
+    async access(accountId, organizationId) {
+      const memberships = await reads.memberships({ accountId });
+      const membership = memberships.find(({ organization }) => organization.id === organizationId);
+      if (membership)
+        return { access_level: membership.role, permissions: [...permissionsOf[membership.role]] };
+      throw (await reads.organization({ organizationId })) ? noMember() : unknownOrganization();
     },
   };
 }

@@ -11,6 +11,7 @@ import type { deviceGrantType } from '@sallyport/core/contract';
 // generation      the number of a refresh token within its family, from 1; the newest is the live one
 // device grant    a device flow under way (RFC 8628): a device code, polled, and a user code, typed by a person
 // trusted device  a machine that may register environments
+// API key         a person's secret for programs, for one organization; without a login, and without an end unless it has one
 // scope           neutral scope names, separated by spaces; `scopes.ts` renders them in the deployment's dialect
 //
 // Times are epoch milliseconds. Secrets are never in a record, only their SHA-256.
@@ -123,6 +124,17 @@ export interface TrustedDevice {
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly name: string | null;
+  readonly scope: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
 }
 
 /** A key for signing; `privateJwk` is an EC P-256 JWK (RFC 7517) as JSON text. */

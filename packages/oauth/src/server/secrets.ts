@@ -3,7 +3,7 @@ import { randomSecret, type Random } from '@sallyport/core';
 
 /**
  * What each opaque secret begins with: it tells a reader, and whoever redacts logs, what it is.
- * Refresh tokens are made in `refresh-token.ts`.
+ * Refresh tokens are made in `refresh-token.ts`, API keys in `api-keys.ts`.
  */
 export const secretPrefixes = {
   session: 'sps_',
@@ -11,10 +11,11 @@ export const secretPrefixes = {
   deviceCode: 'spd_',
   trustedDevice: 'spt_',
   setup: 'spl_',
+  apiKey: 'sk-',
 } as const;
 
 /** A 256-bit secret with its prefix. */
-export function newSecret(random: Random, kind: keyof typeof secretPrefixes): string {
+export function newSecret(random: Random, kind: Exclude<keyof typeof secretPrefixes, 'apiKey'>): string {
   return secretPrefixes[kind] + randomSecret(random);
 }
 

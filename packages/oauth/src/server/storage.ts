@@ -1,8 +1,17 @@
 // The door for storage adapters: the ports, their records, and the judgements that an act calls inside its transaction.
 // It is apart from the engine's, so that a writer thread loads no more than that.
-export type { Hashed, NewAccount, OAuthActs, OAuthReads, OAuthStore } from './ports.ts';
+export type {
+  After,
+  Hashed,
+  NewAccount,
+  OAuthActs,
+  OAuthReads,
+  OAuthStore,
+  OrganizationChanges,
+} from './ports.ts';
 export type {
   Account,
+  ApiKey,
   Client,
   Code,
   DeviceGrant,

@@ -21,6 +21,8 @@ export interface FakeAnswer {
   readonly reset?: true;
   /** Never answers. */
   readonly hang?: true;
+  /** Answers when this resolves. */
+  readonly after?: Promise<unknown>;
 }
 
 export interface FakeFrame {
@@ -41,6 +43,7 @@ export interface FakeStream {
 
 const routes: readonly (readonly [string, RegExp])[] = [
   ['register', /^\/v1\/environments\/bridge$/],
+  ['disconnect', /^\/v1\/environments\/[^/]+\/bridge\/disconnect$/],
   ['unregister', /^\/v1\/environments\/bridge\/[^/]+$/],
   ['poll', /\/work\/poll$/],
   ['ack', /\/work\/[^/]+\/ack$/],
@@ -133,7 +136,7 @@ export class FakeService {
     }
   }
 
-  grantSession(sessionId: string, workId = `work_${sessionId}`): void {
+  grantSession(sessionId: string, workId = workOf(sessionId)): void {
     this.grant({ id: workId, data: { type: 'session', id: sessionId } });
   }
 
@@ -160,8 +163,9 @@ export class FakeService {
     const call = this.#note(request, text === '' ? undefined : JSON.parse(text));
     const scripted = this.#scripts.get(call.route)?.shift();
     if (scripted?.hang) return;
+    await scripted?.after;
     if (scripted?.reset) response.destroy();
-    else if (scripted) reply(response, scripted);
+    else if (scripted && Object.keys(scripted).some((key) => key !== 'after')) reply(response, scripted);
     else if (call.route === 'poll') this.#poll(call, response);
     else reply(response, { body: this.#usual(call) });
   }
@@ -212,6 +216,14 @@ export class FakeService {
 function reply(response: ServerResponse, { status = 200, headers = {}, body, raw }: FakeAnswer): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(raw ?? (body === undefined ? '' : JSON.stringify(body)));
+}
+
+/**
+ * The id of a session's work. Processes are killed by it wherever they are, so that of a test file that runs beside this
+ * one must be another.
+ */
+export function workOf(sessionId: string): string {
+  return `work_${sessionId}_${process.pid}`;
 }
 
 /** An event of a session's log. */

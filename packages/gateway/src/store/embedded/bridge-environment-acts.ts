@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  finalStates,
   judgeRegistration,
   judgeStop,
   type BridgeActs,
@@ -9,6 +10,7 @@ import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { SessionLog } from './bridge-log.ts';
 import {
+  oneOf,
   select,
   selectEnvironment,
   selectWork,
@@ -23,7 +25,7 @@ const tombstoneMs = 24 * 3600 * 1000;
 
 type EnvironmentActs = Pick<
   BridgeActs,
-  'registerEnvironment' | 'unregisterEnvironment' | 'touchEnvironments'
+  'registerEnvironment' | 'unregisterEnvironment' | 'leaveEnvironment' | 'touchEnvironments'
 >;
 
 export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<EnvironmentActs> {
@@ -40,7 +42,7 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
   );
   const openWork = select<WorkRow>(
     db,
-    `${selectWork} WHERE environment_id = ? AND state NOT IN ('stopped', 'done', 'failed', 'dead')`,
+    `${selectWork} WHERE environment_id = ? AND state NOT ${oneOf(finalStates)}`,
   );
   const insertEnvironment = db.prepare(
     `INSERT INTO environment (id, organization_id, account_id, machine_name, directory, metadata, created_at, updated_at)
@@ -52,7 +54,8 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
     `INSERT INTO bridge_registration (environment_id, device_id, worker_key, worker_type, generation, last_seen_at)
      VALUES (?, ?, ?, ?, 1, ?)
      ON CONFLICT (environment_id) DO UPDATE SET device_id = excluded.device_id, worker_key = excluded.worker_key,
-       worker_type = excluded.worker_type, generation = generation + 1, last_seen_at = excluded.last_seen_at`,
+       worker_type = excluded.worker_type, generation = generation + 1, last_seen_at = excluded.last_seen_at,
+       left_at = NULL`,
   );
   const deleteEnvironment = select<{ organization_id: string }>(
     db,
@@ -64,6 +67,11 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
   );
   const deleteTombstone = db.prepare('DELETE FROM deleted_environment WHERE id = ?');
   const deleteOldTombstones = db.prepare('DELETE FROM deleted_environment WHERE deleted_at < ?');
+  const registration = select<{ worker_key: string; last_seen_at: number; left_at: number | null }>(
+    db,
+    'SELECT worker_key, last_seen_at, left_at FROM bridge_registration WHERE environment_id = ?',
+  );
+  const leaveRegistration = db.prepare('UPDATE bridge_registration SET left_at = ? WHERE environment_id = ?');
   const touchRegistration = db.prepare(
     'UPDATE bridge_registration SET last_seen_at = max(last_seen_at, ?) WHERE environment_id = ?',
   );
@@ -104,6 +112,17 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
         const work = toWork(row);
         return log.settle(work, judgeStop(work, { force: true, isWorker: false }, given), given.now);
       });
+    },
+
+    leaveEnvironment({ environmentId, workerKey, now }) {
+      const row = registration.get(environmentId);
+      if (!row) throw new ServiceError('not_found', 'There is no such environment.');
+      const { worker_key, last_seen_at: lastSeenAt, left_at } = row;
+      if (workerKey !== undefined && workerKey !== worker_key) return { lastSeenAt, leftAt: left_at };
+      // Another replica's clock may be ahead of this one.
+      const leftAt = Math.max(now, lastSeenAt);
+      leaveRegistration.run(leftAt, environmentId);
+      return { lastSeenAt, leftAt };
     },
 
     touchEnvironments({ seen, firstAttachMs }) {

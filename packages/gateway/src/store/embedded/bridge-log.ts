@@ -7,6 +7,8 @@ export interface LogHead {
   readonly epoch: number;
   readonly last_seq: number;
   readonly work_id: string;
+  /** The last frame that is known of the open worker stream; null where none is open. */
+  readonly worker_seen_at: number | null;
 }
 
 /** Sessions' logs and work items inside a transaction: what all acts that change them go through. */
@@ -17,12 +19,17 @@ export interface SessionLog {
   work(workId: string): Work;
   /** Numbers and inserts; an event whose id the session has keeps its first `seq`. */
   append(sessionId: string, origin: Origin, events: readonly EventDraft[], now: number): readonly Appended[];
+  /** Where the log has an event of that id. */
+  seqOf(sessionId: string, id: string): number | undefined;
   /** Saves what was decided about a work item, and what goes with it; without a verdict, the item stands as it is. */
   settle(before: Work, verdict: Verdict | undefined, now: number): Touched;
 }
 
 export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
-  const headById = select<LogHead>(db, 'SELECT epoch, last_seq, work_id FROM session WHERE id = ?');
+  const headById = select<LogHead>(
+    db,
+    'SELECT epoch, last_seq, work_id, worker_seen_at FROM session WHERE id = ?',
+  );
   const workById = select<WorkRow>(db, `${selectWork} WHERE id = ?`);
   const insertEvent = db.prepare(
     `INSERT INTO session_event (session_id, seq, id, type, origin, data, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -33,11 +40,13 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
     'SELECT seq FROM session_event WHERE session_id = ? AND id = ?',
   );
   const updateHead = db.prepare('UPDATE session SET last_seq = ?, updated_at = ? WHERE id = ?');
-  const raiseEpoch = db.prepare('UPDATE session SET epoch = epoch + 1 WHERE id = ?');
+  const raiseEpoch = db.prepare('UPDATE session SET epoch = epoch + 1, worker_seen_at = NULL WHERE id = ?');
   const updateWork = db.prepare(
     `UPDATE work SET state = ?, deadline = ?, deliveries = ?, attempt = ?, acked_by = ?, attached = ?, reason = ?
      WHERE id = ?`,
   );
+
+  const seqOf = (sessionId: string, id: string) => seqById.get(sessionId, id)?.seq;
 
   function head(sessionId: string): LogHead {
     const row = headById.get(sessionId);
@@ -51,7 +60,7 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
     const appended = events.map(({ id, type, data }) => {
       const { changes } = insertEvent.run(sessionId, last + 1, id, type, origin, JSON.stringify(data), now);
       if (changes === 1) return { id, seq: ++last };
-      return { id, seq: seqById.get(sessionId, id)?.seq ?? 0 };
+      return { id, seq: seqOf(sessionId, id) ?? 0 };
     });
     if (last > first) updateHead.run(last, now, sessionId);
     return appended;
@@ -68,6 +77,7 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
   return {
     head,
     append,
+    seqOf,
     work(workId) {
       const row = workById.get(workId);
       if (!row) throw new ServiceError('not_found', 'There is no such work item.');

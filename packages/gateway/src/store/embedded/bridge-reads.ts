@@ -1,11 +1,19 @@
-import type { BridgeReads, Json, Session, StoredEvent } from '@sallyport/bridge/storage';
+import {
+  runningStates,
+  waitingStates,
+  type BridgeReads,
+  type Json,
+  type Session,
+  type StoredEvent,
+} from '@sallyport/bridge/storage';
 import type { WorkState } from '@sallyport/core/contract';
-import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { oneOf, selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
 import type { Reader } from './reader.ts';
 
 interface SessionRow {
   readonly id: string;
   readonly organization_id: string;
+  readonly account_id: string;
   readonly environment_id: string;
   readonly work_id: string;
   readonly title: string;
@@ -15,6 +23,7 @@ interface SessionRow {
   readonly updated_at: number;
   readonly state: WorkState;
   readonly last_seen_at: number | null;
+  readonly left_at: number | null;
 }
 
 interface EventRow {
@@ -26,8 +35,8 @@ interface EventRow {
 }
 
 const selectSession = `
-  SELECT s.id, s.organization_id, s.environment_id, s.work_id, s.title, s.tags, s.context, s.created_at, s.updated_at,
-         w.state, r.last_seen_at
+  SELECT s.id, s.organization_id, s.account_id, s.environment_id, s.work_id, s.title, s.tags, s.context, s.created_at,
+         s.updated_at, w.state, r.last_seen_at, r.left_at
   FROM session s JOIN work w ON w.id = s.work_id
   LEFT JOIN bridge_registration r ON r.environment_id = s.environment_id`;
 
@@ -39,15 +48,19 @@ export function bridgeReads(reader: Reader): BridgeReads {
   );
   const listed = reader.query<EnvironmentRow & { active_sessions: number }>(
     `SELECT listed.*, (SELECT count(*) FROM work WHERE work.environment_id = listed.id
-         AND state IN ('active', 'stopping')) AS active_sessions
+         AND state ${oneOf(runningStates)}) AS active_sessions
      FROM (${selectEnvironment}
        WHERE e.organization_id = ? AND (e.created_at, e.id) < (?, ?) AND r.last_seen_at > ?
          AND r.worker_type IN (SELECT value FROM json_each(?))
        ORDER BY e.created_at DESC, e.id DESC LIMIT ?) AS listed`,
   );
-  const waiting = reader.query<{ found: 1 }>(
-    `SELECT 1 AS found FROM work WHERE environment_id = ? AND state IN ('queued', 'lost')
-       AND type IN (SELECT value FROM json_each(?)) LIMIT 1`,
+  const waiting = reader.query<{ id: string }>(
+    `SELECT id FROM work WHERE environment_id = ? AND state ${oneOf(waitingStates)}
+       AND type IN (SELECT value FROM json_each(?)) ORDER BY created_at, id LIMIT 1`,
+  );
+  const stopsAfter = reader.query<{ id: string; stop_at: number; stop_forced: number }>(
+    `SELECT id, stop_at, stop_forced FROM work WHERE environment_id = ? AND (stop_at, id) > (?, ?)
+       AND stop_at IS NOT NULL ORDER BY stop_at, id LIMIT 100`,
   );
   const sessionById = reader.query<SessionRow>(`${selectSession} WHERE s.id = ?`);
   const sessionsListed = reader.query<SessionRow>(
@@ -58,10 +71,11 @@ export function bridgeReads(reader: Reader): BridgeReads {
     epoch: number;
     last_seq: number;
     oldest_seq: number;
+    worker_seen_at: number | null;
     state: WorkState;
     is_gone: number;
   }>(
-    `SELECT s.epoch, s.last_seq, s.oldest_seq, w.state,
+    `SELECT s.epoch, s.last_seq, s.oldest_seq, s.worker_seen_at, w.state,
             NOT EXISTS (SELECT 1 FROM environment e WHERE e.id = s.environment_id) AS is_gone
      FROM session s JOIN work w ON w.id = s.work_id WHERE s.id = ?`,
   );
@@ -93,8 +107,15 @@ export function bridgeReads(reader: Reader): BridgeReads {
       );
     },
 
-    hasWaitingWork: ({ environmentId, types }) =>
-      Promise.resolve(waiting.get(environmentId, JSON.stringify(types)) !== undefined),
+    waitingWork: ({ environmentId, types }) =>
+      Promise.resolve(waiting.get(environmentId, JSON.stringify(types))?.id),
+
+    stops({ environmentId, after }) {
+      const rows = stopsAfter.all(environmentId, after.at, after.workId);
+      return Promise.resolve(
+        rows.map(({ id, stop_at, stop_forced }) => ({ workId: id, at: stop_at, force: stop_forced === 1 })),
+      );
+    },
 
     session({ sessionId }) {
       const row = sessionById.get(sessionId);
@@ -113,6 +134,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
           epoch: row.epoch,
           lastSeq: row.last_seq,
           oldestSeq: row.oldest_seq,
+          workerSeenAt: row.worker_seen_at,
           workState: row.state,
           environmentGone: row.is_gone === 1,
         },
@@ -137,6 +159,7 @@ function toSession(row: SessionRow): Session {
   return {
     id: row.id,
     organizationId: row.organization_id,
+    accountId: row.account_id,
     environmentId: row.environment_id,
     workId: row.work_id,
     title: row.title,
@@ -145,7 +168,7 @@ function toSession(row: SessionRow): Session {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     workState: row.state,
-    lastSeenAt: row.last_seen_at,
+    seen: row.last_seen_at === null ? null : { lastSeenAt: row.last_seen_at, leftAt: row.left_at },
   };
 }
 

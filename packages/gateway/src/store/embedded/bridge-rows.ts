@@ -13,13 +13,14 @@ export interface EnvironmentRow {
   readonly metadata: string;
   readonly worker_type: string;
   readonly last_seen_at: number;
+  readonly left_at: number | null;
   readonly created_at: number;
 }
 
 /** An environment with a registration. */
 export const selectEnvironment = `
   SELECT e.id, e.organization_id, e.account_id, e.machine_name, e.directory, e.metadata, e.created_at,
-         r.worker_type, r.last_seen_at
+         r.worker_type, r.last_seen_at, r.left_at
   FROM environment e JOIN bridge_registration r ON r.environment_id = e.id`;
 
 export function toEnvironment(row: EnvironmentRow): Environment {
@@ -32,6 +33,7 @@ export function toEnvironment(row: EnvironmentRow): Environment {
     metadata: JSON.parse(row.metadata) as Json,
     workerType: row.worker_type,
     lastSeenAt: row.last_seen_at,
+    leftAt: row.left_at,
     createdAt: row.created_at,
   };
 }
@@ -68,6 +70,11 @@ export function toWork(row: WorkRow): Work {
     attached: row.attached === 1,
     reason: row.reason,
   };
+}
+
+/** `IN (...)` of states: the index of waiting work needs them in the text, in this order. */
+export function oneOf(states: readonly WorkState[]): string {
+  return `IN (${states.map((state) => `'${state}'`).join(', ')})`;
 }
 
 /** Prepares a read of the writer's connection; `Row` is what its text selects: nothing checks it. */

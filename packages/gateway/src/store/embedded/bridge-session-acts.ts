@@ -1,12 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
   isFinal,
+  judgeAppend,
   judgeAttach,
   judgeEpoch,
   judgeExit,
+  judgeReconnect,
   judgeTakeOver,
   type BridgeActs,
   type CreateSession,
+  type WorkerAttached,
 } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
@@ -15,7 +18,13 @@ import { select } from './bridge-rows.ts';
 
 type SessionActs = Pick<
   BridgeActs,
-  'createSession' | 'deleteSession' | 'takeOverSession' | 'attachWorker' | 'renewWorkers' | 'appendEvents'
+  | 'createSession'
+  | 'deleteSession'
+  | 'reconnectSession'
+  | 'takeOverSession'
+  | 'attachWorker'
+  | 'renewWorkers'
+  | 'appendEvents'
 >;
 
 export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs> {
@@ -39,13 +48,16 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
     'work WHERE session_id = ?',
     'session WHERE id = ?',
   ].map((rows) => db.prepare(`DELETE FROM ${rows}`));
-  const setEpoch = db.prepare('UPDATE session SET epoch = ? WHERE id = ?');
-  const places = select<{ last_seq: number; oldest_seq: number; taken_seq: number }>(
+  const setEpoch = db.prepare('UPDATE session SET epoch = ?, worker_seen_at = NULL WHERE id = ?');
+  const openStream = select<WorkerAttached>(
     db,
-    'SELECT last_seq, oldest_seq, taken_seq FROM session WHERE id = ?',
+    `UPDATE session SET stream = stream + 1, worker_seen_at = ? WHERE id = ?
+     RETURNING stream, last_seq AS lastSeq, oldest_seq AS oldestSeq, taken_seq AS takenSeq`,
   );
+  const endStream = db.prepare('UPDATE session SET worker_seen_at = NULL WHERE id = ? AND stream = ?');
   const takeEvents = db.prepare(
-    'UPDATE session SET taken_seq = max(taken_seq, min(?, last_seq)) WHERE id = ? AND epoch = ?',
+    `UPDATE session SET taken_seq = max(taken_seq, min(?, last_seq)), worker_seen_at = max(worker_seen_at, ?)
+     WHERE id = ? AND epoch = ?`,
   );
   const renewLease = db.prepare(
     "UPDATE work SET deadline = max(deadline, ?) WHERE session_id = ? AND state = 'active'",
@@ -84,6 +96,15 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
       for (const deletion of deletions) deletion.run(sessionId);
     },
 
+    reconnectSession({ environmentId, sessionId, provenEpoch, ...given }) {
+      const { work_id, epoch, worker_seen_at: seenAt } = log.head(sessionId);
+      const work = log.work(work_id);
+      if (work.environmentId !== environmentId)
+        throw new ServiceError('not_found', 'The environment has no such session.');
+      const verdict = judgeReconnect(work, { seenAt, isProven: provenEpoch === epoch }, given);
+      return log.settle(work, verdict, given.now);
+    },
+
     takeOverSession({ sessionId, provenEpoch }) {
       const head = log.head(sessionId);
       const epoch = judgeTakeOver(log.work(head.work_id), head.epoch, provenEpoch);
@@ -96,17 +117,18 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
       judgeEpoch(head.epoch, epoch);
       const work = log.work(head.work_id);
       log.settle(work, judgeAttach(work, given), given.now);
-      const place = places.get(sessionId);
-      return {
-        lastSeq: place?.last_seq ?? 0,
-        oldestSeq: place?.oldest_seq ?? 1,
-        takenSeq: place?.taken_seq ?? 0,
-      };
+      const attached = openStream.get(given.now, sessionId);
+      if (!attached) throw new ServiceError('not_found', 'There is no such session.');
+      // A row of SQLite has no prototype.
+      return { ...attached };
     },
 
     renewWorkers({ renewals, leaseMs }) {
-      for (const { sessionId, epoch, at, takenSeq } of renewals)
-        if (takeEvents.run(takenSeq, sessionId, epoch).changes === 1) renewLease.run(at + leaseMs, sessionId);
+      for (const { sessionId, epoch, at, takenSeq, endedStream } of renewals) {
+        if (takeEvents.run(takenSeq, at, sessionId, epoch).changes === 1)
+          renewLease.run(at + leaseMs, sessionId);
+        if (endedStream !== undefined) endStream.run(sessionId, endedStream);
+      }
     },
 
     appendEvents({ sessionId, epoch, events, ...given }) {
@@ -117,13 +139,18 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
         return log.append(sessionId, 'client', events, given.now);
       }
       judgeEpoch(head.epoch, epoch);
-      const appended = log.append(sessionId, 'worker', events, given.now);
-      const exit = events.find(({ type }) => type === 'worker.exited');
-      if (exit) {
-        const work = log.work(head.work_id);
-        log.settle(work, judgeExit(work, exit.data['exit_code'], given), given.now);
-      }
-      return appended;
+      const work = log.work(head.work_id);
+      const count = judgeAppend(work, events);
+      const appended = log.append(sessionId, 'worker', events.slice(0, count), given.now);
+      const last = events[count - 1];
+      if (last?.type === 'worker.exited')
+        log.settle(work, judgeExit(work, last.data['exit_code'], given), given.now);
+      // An acknowledgement may have got lost: what was stored before the end is told again.
+      const known = events.slice(count).flatMap(({ id }) => {
+        const seq = log.seqOf(sessionId, id);
+        return seq === undefined ? [] : [{ id, seq }];
+      });
+      return [...appended, ...known];
     },
   };
 }

@@ -1,17 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  hasLeft,
   judgeAck,
   judgeDelivery,
   judgeLapse,
   judgeReturn,
   judgeStop,
+  runningStates,
+  waitingStates,
   type BridgeActs,
   type Work,
 } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { SessionLog } from './bridge-log.ts';
-import { select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { oneOf, select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
 
 type WorkActs = Pick<
   BridgeActs,
@@ -21,7 +24,7 @@ type WorkActs = Pick<
 export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
   const oldestWaiting = select<WorkRow>(
     db,
-    `${selectWork} WHERE environment_id = ? AND state IN ('queued', 'lost')
+    `${selectWork} WHERE environment_id = ? AND state ${oneOf(waitingStates)}
        AND type IN (SELECT value FROM json_each(?)) ORDER BY created_at, id LIMIT 1`,
   );
   const byId = select<WorkRow>(db, `${selectWork} WHERE id = ?`);
@@ -29,13 +32,14 @@ export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
     db,
     `${selectWork} WHERE deadline <= ? AND deadline IS NOT NULL ORDER BY deadline LIMIT ?`,
   );
-  const lastSeen = select<{ last_seen_at: number }>(
+  const seen = select<{ lastSeenAt: number; leftAt: number | null }>(
     db,
-    'SELECT last_seen_at FROM bridge_registration WHERE environment_id = ?',
+    'SELECT last_seen_at AS lastSeenAt, left_at AS leftAt FROM bridge_registration WHERE environment_id = ?',
   );
+  const noteStop = db.prepare('UPDATE work SET stop_at = ?, stop_forced = ? WHERE id = ?');
   // A delivery is no lease: nobody had to be able to renew it.
   const extendDeadlines = db.prepare(
-    "UPDATE work SET deadline = ? WHERE deadline < ? AND state IN ('active', 'stopping')",
+    `UPDATE work SET deadline = ? WHERE deadline < ? AND state ${oneOf(runningStates)}`,
   );
 
   function workOf(environmentId: string, workId: string): Work {
@@ -72,13 +76,16 @@ export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
     stopWork({ environmentId, workId, force, proof, ...given }) {
       const work = workOf(environmentId, workId);
       const isWorker = proof?.sessionId === work.sessionId && proof.epoch === log.head(work.sessionId).epoch;
-      return log.settle(work, judgeStop(work, { force, isWorker }, given), given.now);
+      const verdict = judgeStop(work, { force, isWorker }, given);
+      if (verdict && !isWorker) noteStop.run(given.now, force ? 1 : 0, workId);
+      return log.settle(work, verdict, given.now);
     },
 
     lapseWork({ onlineSince, limit, ...given }) {
       return overdue.all(given.now, limit).map((row) => {
         const work = toWork(row);
-        const isOnline = (lastSeen.get(work.environmentId)?.last_seen_at ?? 0) > onlineSince;
+        const bridge = seen.get(work.environmentId);
+        const isOnline = bridge !== undefined && bridge.lastSeenAt > onlineSince && !hasLeft(bridge);
         return log.settle(work, judgeLapse(work, isOnline, given), given.now);
       });
     },

@@ -4,6 +4,8 @@ import type { Migration } from './migrate.ts';
 import { oauthMigration } from './migrations/0001-oauth.ts';
 import { bridgeMigration } from './migrations/0002-bridge.ts';
 import { telemetryMigration } from './migrations/0003-telemetry.ts';
+import { bridgePresenceMigration } from './migrations/0004-bridge-presence.ts';
+import { oauthKeysMigration } from './migrations/0005-oauth-keys-and-settings.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
@@ -15,4 +17,10 @@ export const areas = {
 } satisfies Areas;
 
 /** In the order in which they are applied, for ever: append; never edit, reorder or remove. */
-export const migrations: readonly Migration[] = [oauthMigration, bridgeMigration, telemetryMigration];
+export const migrations: readonly Migration[] = [
+  oauthMigration,
+  bridgeMigration,
+  telemetryMigration,
+  bridgePresenceMigration,
+  oauthKeysMigration,
+];

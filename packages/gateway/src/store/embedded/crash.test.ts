@@ -1,12 +1,14 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { balances, ledgerContents, openLedger, scratchDirectory } from '../../../test/store/scratch.ts';
-import { lockDataDirectory, runningGateway } from './lock.ts';
+import { lockStore, runningGateway } from './lock.ts';
 
 const victim = fileURLToPath(new URL('../../../test/store/victim.ts', import.meta.url));
 
@@ -27,8 +29,9 @@ function startVictim(directory: string, name = 'victim') {
       while (answered.length < count) await once(lines, 'line');
     },
     async kill() {
+      const ended = Promise.all([once(lines, 'close'), once(child, 'exit')]);
       child.kill('SIGKILL');
-      await once(lines, 'close');
+      await ended;
     },
   };
 }
@@ -56,30 +59,69 @@ test('after kill -9 every answered act is there, once', async () => {
 
 test('to look who runs makes nothing', () => {
   const directory = `${scratchDirectory()}/none`;
-  expect(runningGateway(directory)).toBeUndefined();
+  expect(runningGateway(`${directory}/store.db`)).toBeUndefined();
   expect(existsSync(directory)).toBe(false);
 });
 
-test('a second gateway is refused and told who holds the directory; kill -9 frees it', async () => {
+test('a second gateway is refused and told who holds the store; kill -9 frees it', async () => {
   const directory = scratchDirectory();
+  const path = `${directory}/store.db`;
   const gateway = startVictim(directory);
   await gateway.until(1);
-  expect(runningGateway(directory)).toEqual({ pid: gateway.child.pid, url: null });
-  expect(() => lockDataDirectory(directory)).toThrow(
+  const { pid } = gateway.child;
+  expect(runningGateway(path)).toEqual({ pid, url: null });
+  expect(() => lockStore(path)).toThrow(
     expect.objectContaining({
-      code: 'directory_in_use',
-      message: `The data directory ${directory} is in use by another gateway (process ${String(gateway.child.pid)}): stop it, or give this one a directory of its own.`,
+      code: 'in_use',
+      message: `The store ${path} is in use by another gateway (process ${String(pid)}): stop it, or give this one a directory of its own with --data-dir.`,
     }),
   );
   // An admin command asks for no lock.
-  const { writer } = await openLedger({ path: `${directory}/store.db` });
+  const { writer } = await openLedger({ path });
   expect(await writer.area('ledger').deposit({ account: 'admin', amount: 1 })).toBe(1);
   await gateway.kill();
-  expect(runningGateway(directory)).toBeUndefined();
-  const lock = lockDataDirectory(directory, 'http://[::1]:9000');
-  expect(runningGateway(directory)).toEqual({ pid: process.pid, url: 'http://[::1]:9000' });
-  expect(() => lockDataDirectory(directory)).toThrow(`process ${String(process.pid)}`);
+  expect(runningGateway(path)).toBeUndefined();
+  const lock = lockStore(path, 'http://[::1]:9000');
+  expect(runningGateway(path)).toEqual({ pid: process.pid, url: 'http://[::1]:9000' });
+  expect(() => lockStore(path)).toThrow(`(process ${String(process.pid)}, http://[::1]:9000)`);
   lock.release();
   lock.release();
-  lockDataDirectory(directory).release();
+  lockStore(path).release();
+  expect(readdirSync(directory).filter((name) => name.includes('json'))).toEqual([]);
+});
+
+test('a store is one, whichever path leads to it', () => {
+  const directory = scratchDirectory();
+  const [real, linked] = [join(directory, 'real'), join(directory, 'linked')];
+  mkdirSync(real);
+  symlinkSync(real, linked);
+  const lock = lockStore(join(real, 'store.db'));
+  expect(() => lockStore(join(linked, 'store.db'))).toThrow(expect.objectContaining({ code: 'in_use' }));
+  writeFileSync(join(real, 'store.db'), '');
+  symlinkSync(join(real, 'store.db'), join(directory, 'alias.db'));
+  expect(() => lockStore(join(directory, 'alias.db'))).toThrow(expect.objectContaining({ code: 'in_use' }));
+  lock.release();
+});
+
+test('who holds it without having said so yet, after one that was killed, is not mistaken for that one', async () => {
+  const directory = scratchDirectory();
+  const path = join(directory, 'store.db');
+  const gateway = startVictim(directory);
+  await gateway.until(1);
+  await gateway.kill();
+  const silent = new DatabaseSync(`${path}.lock`);
+  silent.exec('BEGIN IMMEDIATE');
+  expect(runningGateway(path)).toMatchObject({ pid: gateway.child.pid }); // better than nobody, after a second
+  silent.close();
+  expect(runningGateway(path)).toBeUndefined();
+});
+
+test('where no directory can be made, there is one clear error', () => {
+  expect(() => lockStore('/proc/none/store.db')).toThrow(
+    expect.objectContaining({
+      code: 'cannot_open',
+      message:
+        'The directory /proc/none cannot be made (no such file or directory): give another one with --data-dir, or a file elsewhere with --store.',
+    }),
+  );
 });

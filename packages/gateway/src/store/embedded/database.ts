@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from './directory.ts';
 import { applicationId } from './migrate.ts';
 import { openingError, StoreError } from './store-error.ts';
 
@@ -34,8 +35,8 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 function createPrivate(path: string): void {
+  makeDirectory(dirname(path));
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // SQLite gives the WAL the mode of the file. `x`: an existing file is not even opened, because closing any
     // descriptor of it would drop this process's locks (POSIX advisory locks).
     closeSync(openSync(path, 'wx', 0o600));

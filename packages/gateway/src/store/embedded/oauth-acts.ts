@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Account, Client, OAuthActs, Organization, Role, SigningKey } from '@sallyport/oauth/storage';
 import type { Sync } from './acts.ts';
 import { accountActs } from './oauth-account-acts.ts';
+import { apiKeyActs } from './oauth-key-acts.ts';
+import { organizationActs } from './oauth-organization-acts.ts';
 import { deviceActs, loginActs } from './oauth-login-acts.ts';
 
 /** Some of the authorization server's acts. */
@@ -14,6 +16,8 @@ export function oauthActs(db: DatabaseSync): Sync<OAuthActs> {
     ...accountActs(db),
     ...loginActs(db),
     ...deviceActs(db),
+    ...apiKeyActs(db),
+    ...organizationActs(db),
     sweep: sweepAct(db),
   };
 }
@@ -107,6 +111,7 @@ function sweepAct(db: DatabaseSync): Sync<OAuthActs>['sweep'] {
     oauth_device_grant: 'hash',
     oauth_family: 'id',
     oauth_revoked_token: 'jti',
+    api_key: 'id',
   };
   const deletions = Object.entries(expiring).map(([table, key]) =>
     db.prepare(

@@ -1,5 +1,6 @@
 import type {
   Account,
+  ApiKey,
   DeviceGrant,
   OAuthReads,
   Role,
@@ -9,6 +10,7 @@ import type {
 } from '@sallyport/oauth/storage';
 import {
   accountColumns,
+  apiKeyColumns,
   clientColumns,
   deviceGrantColumns,
   keyColumns,
@@ -30,6 +32,16 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
   );
   const organization = reader.query<OrganizationRow>(
     `SELECT ${organizationColumns} FROM organization WHERE id = ?`,
+  );
+  // From the very first, and from there on, after the one that the page before ended with.
+  const organizations = reader.query<OrganizationRow>(
+    `SELECT ${organizationColumns} FROM organization WHERE (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
+  );
+  const settings = reader.query<{ readonly name: string; readonly value: string }>(
+    'SELECT name, value FROM organization_setting WHERE organization_id = ? ORDER BY name LIMIT ?',
+  );
+  const accounts = reader.query<Account>(
+    `SELECT ${accountColumns} FROM account WHERE (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
   );
   const account = reader.query<Account>(`SELECT ${accountColumns} FROM account WHERE id = ?`);
   const accountByEmail = reader.query<Account>(`SELECT ${accountColumns} FROM account WHERE email = ?`);
@@ -66,6 +78,18 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
     `SELECT ${trustedDeviceColumns} FROM trusted_device WHERE account_id = ? AND revoked_at IS NULL
      ORDER BY created_at DESC LIMIT ?`,
   );
+  // A key's expiry is part of the condition that it stands; `TRUE` is that of a key without one.
+  const apiKeyStands = 'api_key.revoked_at IS NULL AND coalesce(api_key.expires_at > ?, TRUE)';
+  const apiKey = reader.query<ApiKey & { readonly role: Role }>(
+    `SELECT ${apiKeyColumns}, membership.role FROM api_key
+       JOIN membership ON membership.account_id = api_key.account_id
+         AND membership.organization_id = api_key.organization_id
+     WHERE api_key.hash = ? AND ${apiKeyStands}`,
+  );
+  const apiKeys = reader.query<ApiKey>(
+    `SELECT ${apiKeyColumns} FROM api_key WHERE account_id = ? AND organization_id = ? AND ${apiKeyStands}
+     ORDER BY created_at DESC, id LIMIT ?`,
+  );
 
   return {
     signingKeys: async ({ now }) => keys.all(now),
@@ -73,6 +97,10 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
       const row = organization.get(organizationId);
       return row && toOrganization(row);
     },
+    organizations: async ({ after, limit }) =>
+      organizations.all(after?.createdAt ?? -1, after?.id ?? '', limit).map(toOrganization),
+    settings: async ({ organizationId, limit }) => settings.all(organizationId, limit),
+    accounts: async ({ after, limit }) => accounts.all(after?.createdAt ?? -1, after?.id ?? '', limit),
     account: async ({ accountId }) => account.get(accountId),
     accountByEmail: async ({ email }) => accountByEmail.get(email),
     defaultAccount: async () => oldestAccount.get(),
@@ -87,6 +115,9 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
     standing: async ({ familyId, jti }) => standing.get(familyId, jti),
     deviceGrant: async ({ userCode, now }) => deviceGrant.get(userCode, now),
     trustedDevice: async ({ hash }) => trustedDevice.get(hash),
+    apiKey: async ({ hash, now }) => apiKey.get(hash, now),
+    apiKeys: async ({ accountId, organizationId, now, limit }) =>
+      apiKeys.all(accountId, organizationId, now, limit),
     trustedDevices: async ({ accountId, limit }) => trustedDevices.all(accountId, limit),
   };
 }

@@ -29,6 +29,10 @@ export const deviceGrantColumns = `hash, user_code AS userCode, client_id AS cli
 export const trustedDeviceColumns = `id, account_id AS accountId, organization_id AS organizationId,
   display_name AS displayName, created_at AS createdAt, last_used_at AS lastUsedAt, revoked_at AS revokedAt`;
 
+export const apiKeyColumns = `api_key.id, api_key.account_id AS accountId,
+  api_key.organization_id AS organizationId, api_key.name, api_key.scope, api_key.created_at AS createdAt,
+  api_key.expires_at AS expiresAt, api_key.last_used_at AS lastUsedAt`;
+
 export const keyColumns =
   'kid, private_jwk AS privateJwk, signs_from AS signsFrom, published_until AS publishedUntil';
 

@@ -2,8 +2,8 @@ import { ServiceError } from '@sallyport/core';
 
 /** Why a store, or its directory, could not be opened. */
 export type StoreErrorCode =
-  /** Another gateway holds the data directory. */
-  | 'directory_in_use'
+  /** Another gateway holds the store. */
+  | 'in_use'
   /** The path cannot be opened or written. */
   | 'cannot_open'
   /** The file is no SQLite database, or a damaged one. */

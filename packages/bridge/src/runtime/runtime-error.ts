@@ -1,0 +1,17 @@
+/** Why a bridge does not even start. A code is stable; users match on it. */
+export type RuntimeErrorCode =
+  /** A bridge for the same service, directory and name runs on this machine. */
+  | 'conflict'
+  /** The directory to run in does not exist, or is none. */
+  | 'invalid_directory';
+
+/** A bridge that cannot start here, whatever the service says. Its message ends with the next step. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError';
+  readonly code: RuntimeErrorCode;
+
+  constructor(code: RuntimeErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,154 @@
+import { ServiceError } from '@sallyport/core';
+import type { BridgeHint } from '@sallyport/core/contract';
+import { closeCodes } from '../protocol/frames.ts';
+import { coalesced } from './coalesced.ts';
+import type { Context } from './context.ts';
+import type { StreamSocket } from './ports.ts';
+import { leaveTopic, stopTopic, workTopic } from './topics.ts';
+
+/** Then the client comes back with a fresh token: none lives longer. */
+const maxAgeMs = 3600 * 1000;
+/** Kinds of work that are worth a hint. */
+const types = ['session'];
+
+export interface HintStreamOptions {
+  readonly context: Context;
+  readonly environmentId: string;
+  readonly socket: StreamSocket;
+  /** Throws the `ServiceError` for which the caller may not be here any more. */
+  readonly check: () => Promise<unknown>;
+  readonly onEnd: (stream: HintStream) => void;
+}
+
+/**
+ * A bridge's persistent WebSocket: says that a poll is worth it, and what was stopped. Hints only: nothing is granted here,
+ * and one that gets lost costs no more than the time until the next poll.
+ */
+export class HintStream {
+  readonly #context: Context;
+  readonly #environmentId: string;
+  readonly #socket: StreamSocket;
+  readonly #check: () => Promise<unknown>;
+  readonly #onEnd: (stream: HintStream) => void;
+  readonly #subscriptions: readonly (() => void)[];
+  readonly #openedAt: number;
+  #isOpen = true;
+  #frameAt: number;
+  #pingedAt: number;
+  /** Up to which stop it was told. */
+  #stops: { readonly at: number; readonly workId: string };
+
+  constructor({ context, environmentId, socket, check, onEnd }: HintStreamOptions) {
+    const { clock, wakeups } = context;
+    this.#context = context;
+    this.#environmentId = environmentId;
+    this.#socket = socket;
+    this.#check = check;
+    this.#onEnd = onEnd;
+    this.#openedAt = this.#frameAt = this.#pingedAt = clock.monotonic();
+    this.#stops = { at: clock.now(), workId: '' };
+    const offerWork = this.#guarded(() => this.#offerWork());
+    this.#subscriptions = [
+      wakeups.subscribe(workTopic(environmentId), offerWork),
+      wakeups.subscribe(
+        stopTopic(environmentId),
+        this.#guarded(() => this.#tellStops()),
+      ),
+      wakeups.subscribe(
+        leaveTopic(environmentId),
+        this.#guarded(() => this.#leave()),
+      ),
+    ];
+    const sawFrame = () => this.#sawFrame();
+    socket.listen({ message: sawFrame, pong: sawFrame, closed: () => this.#end() });
+    this.#sawFrame();
+    offerWork();
+  }
+
+  /** Pings, and ends what is silent, or whose caller may not be here any more. */
+  tick(): void {
+    const { clock, config } = this.#context;
+    const now = clock.monotonic();
+    if (now - this.#frameAt >= config.idleSeconds * 1000) return this.#terminate();
+    if (now - this.#openedAt >= maxAgeMs) return this.close(closeCodes.tokenExpired, 'token_expired');
+    if (now - this.#pingedAt < config.pingSeconds * 1000) return;
+    this.#pingedAt = now;
+    this.#socket.ping();
+    this.#guarded(() => this.#check())();
+  }
+
+  announceDrain(reconnectInMs: number): void {
+    this.#send({ type: 'draining', reconnect_in_ms: reconnectInMs });
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    this.#socket.close(code, reason);
+    this.#end();
+  }
+
+  #terminate(): void {
+    this.#socket.terminate();
+    this.#end();
+  }
+
+  #end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.#onEnd(this);
+  }
+
+  #sawFrame(): void {
+    if (!this.#isOpen) return;
+    this.#frameAt = this.#context.clock.monotonic();
+    this.#context.presence.seen(this.#environmentId);
+  }
+
+  #send(hint: BridgeHint): void {
+    // Who does not read needs no hints: its next poll tells.
+    if (this.#isOpen && this.#socket.bufferedAmount < this.#context.config.sendLowBytes)
+      this.#socket.send(JSON.stringify(hint), () => undefined);
+  }
+
+  /** Runs one at a time; what fails ends the stream. */
+  #guarded(act: () => Promise<unknown>): () => void {
+    const run = coalesced(async () => {
+      try {
+        if (this.#isOpen) await act();
+      } catch (error) {
+        this.#fail(error);
+      }
+    });
+    return () => void run();
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof ServiceError && error.status === 404) return this.close(closeCodes.gone, 'gone');
+    if (error instanceof ServiceError && error.status < 500)
+      return this.close(closeCodes.revoked, error.code);
+    this.#context.log.error({ err: error }, 'A bridge could not be told what there is.');
+    this.close(closeCodes.serviceRestart, 'store_unavailable');
+  }
+
+  async #offerWork(): Promise<void> {
+    const { store } = this.#context;
+    const workId = await store.reads.waitingWork({ environmentId: this.#environmentId, types });
+    if (workId !== undefined) this.#send({ type: 'work.available', work_id: workId });
+  }
+
+  async #tellStops(): Promise<void> {
+    const { store } = this.#context;
+    const stops = await store.reads.stops({ environmentId: this.#environmentId, after: this.#stops });
+    for (const { workId, at, force } of stops) {
+      this.#stops = { at, workId };
+      this.#send({ type: 'work.stop', work_id: workId, force });
+    }
+  }
+
+  /** The environment was left or deleted: its stream would be a sign of life after the farewell. */
+  async #leave(): Promise<void> {
+    await this.#check();
+    this.close(closeCodes.normal, 'disconnected');
+  }
+}

@@ -1,0 +1,48 @@
+import { ServiceError } from '@sallyport/core';
+import type { Context } from './context.ts';
+import { HintStream } from './hint-stream.ts';
+import type { StreamSocket } from './ports.ts';
+import type { Caller } from './records.ts';
+import type { Registry } from './registry.ts';
+import { sendAway } from './send-away.ts';
+
+/** The bridges' open persistent WebSockets of this process. */
+export class HintStreams {
+  readonly #context: Context;
+  readonly #registry: Registry;
+  readonly #streams = new Set<HintStream>();
+  #draining = false;
+
+  constructor(context: Context, registry: Registry) {
+    this.#context = context;
+    this.#registry = registry;
+  }
+
+  /** Before the upgrade: throws `not_found` and `forbidden` of the environment. What it gives takes the socket. */
+  async open(caller: Caller, environmentId: string): Promise<(socket: StreamSocket) => void> {
+    if (this.#draining)
+      throw new ServiceError('draining', 'The service is about to stop.', { retryAfterMs: 1000 });
+    const check = () => this.#registry.held(caller, environmentId);
+    await check();
+    return (socket) => {
+      const stream = new HintStream({
+        context: this.#context,
+        environmentId,
+        socket,
+        check,
+        onEnd: (ended) => this.#streams.delete(ended),
+      });
+      this.#streams.add(stream);
+      if (this.#draining) void sendAway(this.#context, [stream]);
+    };
+  }
+
+  tick(): void {
+    for (const stream of this.#streams) stream.tick();
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await sendAway(this.#context, this.#streams);
+  }
+}

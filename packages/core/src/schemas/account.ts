@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+export const Bootstrap = z.looseObject({
+  account: z.looseObject({
+    uuid: z.string(),
+    memberships: z.array(
+      z.looseObject({ organization: z.looseObject({ uuid: z.string(), capabilities: z.array(z.string()) }) }),
+    ),
+  }),
+});
+export type Bootstrap = z.infer<typeof Bootstrap>;
+
+export const CurrentUserAccess = z.looseObject({
+  access_level: z.enum(['admin', 'member', 'viewer']),
+  permissions: z.array(z.string()),
+});
+export type CurrentUserAccess = z.infer<typeof CurrentUserAccess>;
+
+export const ManagedSettings = z.looseObject({
+  settings: z.record(z.string(), z.unknown()).describe('setting name to value'),
+});
+export type ManagedSettings = z.infer<typeof ManagedSettings>;

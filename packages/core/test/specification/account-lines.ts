@@ -1,0 +1,173 @@
+/** OAuth 2.0, device trust and account, as the specification lists them. */
+import { header, jsonContent, optional, shown, stated, type SpecificationLine } from './line.ts';
+
+const plain = { headers: [], params: [], query: [], success: [] } as const;
+
+export const accountLines: readonly SpecificationLine[] = [
+  {
+    ...plain,
+    method: 'POST',
+    path: '/v1/oauth/token',
+    credential: 'none',
+    headers: [jsonContent('stated')],
+    body: {
+      authorization_code: [
+        shown('client_id', 'string'),
+        shown('code', 'string'),
+        shown('code_verifier', 'string'),
+        shown('redirect_uri', 'string'),
+      ],
+      refresh_token: [
+        shown('client_id', 'string'),
+        shown('refresh_token', 'string'),
+        optional('scope', 'string'),
+      ],
+    },
+    response: [
+      shown('access_token', 'string'),
+      shown('refresh_token', 'string'),
+      shown('expires_in', 'number'),
+    ],
+    errors: [400, 401, 429],
+  },
+  {
+    ...plain,
+    method: 'POST',
+    path: '/v1/oauth/{org_uuid}/authorize',
+    credential: 'session key',
+    params: ['org_uuid'],
+    body: [
+      shown('response_type', 'string', { values: ['code'] }),
+      shown('client_id', 'string'),
+      shown('organization_uuid', 'string'),
+      shown('redirect_uri', 'string'),
+      shown('scope', 'string'),
+      shown('state', 'string'),
+      // As long as a SHA-256 in base64url (RFC 7636 4.2).
+      shown('code_challenge', 'string', { sample: 'x'.repeat(43) }),
+      shown('code_challenge_method', 'string', { values: ['S256'] }),
+    ],
+    response: [shown('redirect_uri', 'string')],
+    errors: [400, 401],
+  },
+  {
+    ...plain,
+    method: 'POST',
+    path: '/v1/oauth/device_authorization',
+    credential: 'none',
+    body: [stated('client_id', 'string'), optional('scope', 'string')],
+    response: [
+      shown('device_code', 'string'),
+      shown('user_code', 'string'),
+      shown('verification_uri', 'string'),
+      shown('expires_in', 'number'),
+      shown('interval', 'number'),
+    ],
+    errors: [400, 429],
+  },
+  {
+    ...plain,
+    method: 'GET',
+    path: '/api/oauth/profile',
+    credential: 'access token',
+    body: 'none',
+    response: [
+      shown('organization.organization_type', 'string', {
+        values: ['agent_max', 'agent_pro', 'agent_enterprise', 'agent_team'],
+      }),
+      shown('organization.rate_limit_tier', 'string', { values: ['default'] }),
+    ],
+    errors: [401, 403, 429],
+  },
+  {
+    ...plain,
+    method: 'POST',
+    path: '/api/oauth/agent_cli/create_api_key',
+    credential: 'access token',
+    body: 'none',
+    response: 'plain text',
+    errors: [401, 429, 500],
+  },
+  {
+    ...plain,
+    method: 'GET',
+    path: '/api/oauth/agent_cli/roles',
+    credential: 'access token',
+    body: 'none',
+    response: 'not shown',
+    errors: [401, 429],
+  },
+  {
+    ...plain,
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    credential: 'none',
+    body: 'none',
+    response: [
+      shown('issuer', 'string'),
+      shown('authorization_endpoint', 'string'),
+      shown('token_endpoint', 'string'),
+      shown('device_authorization_endpoint', 'string'),
+      shown('jwks_uri', 'string'),
+      shown('response_types_supported', 'array of string'),
+      shown('grant_types_supported', 'array of string'),
+      shown('code_challenge_methods_supported', 'array of string'),
+      shown('token_endpoint_auth_methods_supported', 'array of string'),
+      shown('scopes_supported', 'array of string'),
+      shown('claims_supported', 'array of string'),
+    ],
+    errors: [404],
+  },
+  {
+    ...plain,
+    method: 'POST',
+    path: '/api/auth/trusted_devices',
+    credential: 'access token',
+    headers: [jsonContent('stated')],
+    // Not called required, but its absence is the 400 of this endpoint.
+    body: [stated('display_name', 'string')],
+    response: 'plain text',
+    errors: [400, 401, 429],
+  },
+  {
+    ...plain,
+    method: 'GET',
+    path: '/api/bootstrap',
+    credential: 'none',
+    body: 'none',
+    response: [
+      shown('account.uuid', 'string'),
+      shown('account.memberships', 'array'),
+      shown('account.memberships[].organization.uuid', 'string'),
+      shown('account.memberships[].organization.capabilities', 'array of string'),
+    ],
+    errors: [429, 500],
+  },
+  {
+    ...plain,
+    method: 'GET',
+    path: '/api/bootstrap/{org_id}/current_user_access',
+    credential: 'access token',
+    params: ['org_id'],
+    body: 'none',
+    response: [
+      shown('access_level', 'string', {
+        values: ['admin', 'member', 'viewer'],
+      }),
+      shown('permissions', 'array of string'),
+    ],
+    errors: [401, 403, 404, 429],
+  },
+  {
+    ...plain,
+    method: 'GET',
+    path: '/api/agent_code/settings',
+    credential: 'access token',
+    headers: [header('vendor-beta', 'oauth-2025-04-20')],
+    body: 'none',
+    success: [200, 204],
+    response: [shown('settings', 'object')],
+    // The part also lists 204, which is a success: see `success`.
+    errors: [401, 429, 500],
+  },
+];

@@ -1,0 +1,83 @@
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import type { Role } from '@sallyport/oauth/server';
+import { configurable, type ConfigFlags } from './flags.ts';
+import type { SetOrganizationFlags } from './organizations.ts';
+
+type OrgFlags = ConfigFlags & { readonly org?: string };
+
+/** `admin user list|role|remove`. */
+export function addMemberCommands(user: Command): void {
+  const load = () => import('./users.ts');
+
+  configurable(user.command('list'))
+    .description('Prints the accounts with their roles as JSON.')
+    .option('--org <uuid>', "an organization's members alone")
+    .action(async (flags: OrgFlags) => (await load()).listUsers(flags));
+  const role = new Argument('<role>', 'what it may do').choices(['admin', 'member', 'viewer']);
+  configurable(user.command('role <email>').addArgument(role))
+    .description('Gives an account a role in an organization, of which it becomes a member if it is none.')
+    .option('--org <uuid>', "the organization (default: the account's only one)")
+    .action(async (email: string, given: Role, flags: OrgFlags) =>
+      (await load()).setUserRole(email, given, flags),
+    );
+  configurable(user.command('remove <email>'))
+    .description('Deletes an account with all its logins, keys and devices.')
+    .option('--org <uuid>', 'only ends its membership of this organization')
+    .action(async (email: string, flags: OrgFlags) => (await load()).removeUser(email, flags));
+}
+
+/** `admin org list|set` and `admin org settings list|set|unset`. */
+export function addOrganizationCommands(org: Command): void {
+  const load = () => import('./organizations.ts');
+
+  configurable(org.command('list'))
+    .description('Prints the organizations as JSON.')
+    .action(async (flags: ConfigFlags) => (await load()).listOrganizations(flags));
+  configurable(org.command('set <org>'))
+    .description('Changes an organization; prints it as JSON.')
+    .addOption(
+      new Option('--type <type>', 'what kind of organization it is').choices([
+        'agent_max',
+        'agent_pro',
+        'agent_enterprise',
+        'agent_team',
+      ]),
+    )
+    .option('--tier <tier>', 'its rate limit tier')
+    .option('--capability <capability...>', 'its capabilities, in place of those that it has')
+    .action(async (id: string, flags: SetOrganizationFlags, command: Command) => {
+      const { type, tier, capability } = flags;
+      if (type === undefined && tier === undefined && capability === undefined)
+        command.error('error: nothing is to be set: give --type, --tier or --capability');
+      await (await load()).setOrganization(id, flags);
+    });
+
+  const settings = org
+    .command('settings')
+    .description('What an organization sets for its members’ programs.');
+  configurable(settings.command('list <org>'))
+    .description("Prints an organization's settings as JSON.")
+    .action(async (id: string, flags: ConfigFlags) => (await load()).listSettings(id, flags));
+  configurable(
+    settings.command('set <org> <key>').argument('<json>', 'the value, as JSON', (text: string) => ({
+      value: parseValue(text),
+    })),
+  )
+    .description("Sets one, and prints an organization's settings as JSON.")
+    .action(async (id: string, key: string, { value }: { value: unknown }, flags: ConfigFlags) =>
+      (await load()).setSetting(id, { key, value }, flags),
+    );
+  configurable(settings.command('unset <org> <key>'))
+    .description("Removes one, and prints an organization's settings as JSON.")
+    .action(async (id: string, key: string, flags: ConfigFlags) =>
+      (await load()).unsetSetting(id, key, flags),
+    );
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new InvalidArgumentError('It must be JSON: true, 5, or text in its quotes, as in \'"text"\'.');
+  }
+}

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CommanderError } from 'commander';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createProgram } from '../program.ts';
+import { describeFailure } from './failure.ts';
+
+let directory: string;
+beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-members-'))));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** An admin command in this process: what it prints, or the message and exit code that it ends with. */
+async function admin(...args: string[]): Promise<{ printed: unknown; failed?: [number, string] }> {
+  let output = '';
+  let errors = '';
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    output += String(chunk);
+    return true;
+  });
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+    errors += String(chunk);
+    return true;
+  });
+  try {
+    await createProgram().parseAsync(['node', 'gateway', 'admin', ...args, '--data-dir', directory]);
+    return { printed: JSON.parse(output) as unknown };
+  } catch (error) {
+    if (error instanceof CommanderError) return { printed: output, failed: [2, errors] };
+    const { exitCode, message } = describeFailure(error);
+    return { printed: output, failed: [exitCode, message] };
+  } finally {
+    stdout.mockRestore();
+    stderr.mockRestore();
+  }
+}
+
+async function record(...args: string[]): Promise<Record<string, unknown>> {
+  const { printed, failed } = await admin(...args);
+  expect(failed).toBe(undefined);
+  return printed as Record<string, unknown>;
+}
+
+const newOrganization = async (name: string) => String((await record('org', 'add', name))['id']);
+
+describe('admin org', () => {
+  test('set changes what is given and keeps the rest; list shows it', async () => {
+    const id = await newOrganization('Changed');
+    const changed = await record('org', 'set', id, '--type', 'agent_pro', '--tier', 'high');
+    expect(changed).toMatchObject({
+      id,
+      organization_type: 'agent_pro',
+      rate_limit_tier: 'high',
+      capabilities: ['agent_code'],
+    });
+    const again = await record('org', 'set', id, '--capability', 'agent_code', 'chat', 'chat');
+    expect(again).toEqual({ ...changed, capabilities: ['agent_code', 'chat'] });
+    expect(await record('org', 'list')).toContainEqual(again);
+  });
+
+  test('says what is wrong, and what to do', async () => {
+    const id = await newOrganization('Refused');
+    expect((await admin('org', 'set', id)).failed).toEqual([2, expect.stringContaining('--tier')]);
+    expect((await admin('org', 'set', id, '--type', 'club')).failed).toEqual([
+      2,
+      expect.stringContaining('agent_team'),
+    ]);
+    expect((await admin('org', 'set', id, '--tier', 'a b')).failed?.[1]).toMatch(/^A tier is a word/);
+    expect((await admin('org', 'set', 'none', '--tier', 'x')).failed).toEqual([
+      1,
+      'There is no organization none: `sallyport-gateway admin org list` shows those that there are.',
+    ]);
+  });
+
+  test('settings are set, replaced, listed and unset', async () => {
+    const id = await newOrganization('Settings');
+    const settings = (...args: string[]) => record('org', 'settings', ...args);
+    expect(await settings('list', id)).toEqual({ settings: {} });
+    await settings('set', id, 'model', '"large"');
+    await settings('set', id, '__proto__', '{"a":[null]}');
+    const both = JSON.parse('{"settings":{"__proto__":{"a":[null]},"model":false}}') as object;
+    expect(await settings('set', id, 'model', 'false')).toEqual(both);
+    expect(await settings('list', id)).toEqual(both);
+    await settings('unset', id, '__proto__');
+    expect(await settings('unset', id, 'model')).toEqual({ settings: {} });
+    expect((await admin('org', 'settings', 'unset', id, 'model')).failed).toEqual([
+      1,
+      expect.stringContaining(`settings list ${id}`),
+    ]);
+    expect((await admin('org', 'settings', 'set', id, 'model', 'large')).failed).toEqual([
+      2,
+      expect.stringContaining('It must be JSON'),
+    ]);
+    expect((await admin('org', 'settings', 'set', 'none', 'model', '1')).failed?.[0]).toBe(1);
+    expect((await admin('org', 'settings', 'set', id, '', '1')).failed?.[1]).toMatch(/1 to 128 characters/);
+    const large = JSON.stringify('x'.repeat(64 * 1024));
+    expect((await admin('org', 'settings', 'set', id, 'a', large)).failed?.[1]).toMatch(
+      /at most 65536 bytes/,
+    );
+  });
+});
+
+describe('admin user', () => {
+  test('role changes a role, and makes a member where there was none', async () => {
+    const org = await newOrganization('Roles');
+    await record('user', 'add', 'ann@example.com');
+    const member = { email: 'ann@example.com', memberships: [{ role: 'viewer' }] };
+    expect(await record('user', 'role', 'ann@example.com', 'viewer')).toMatchObject(member);
+    const both = await record('user', 'role', 'ann@example.com', 'admin', '--org', org);
+    expect(both['memberships']).toMatchObject([
+      { role: 'viewer', organization: { name: 'Default' } },
+      { role: 'admin', organization: { id: org } },
+    ]);
+    expect(await record('user', 'list', '--org', org)).toEqual([both]);
+    expect(await record('user', 'list')).toMatchObject([{ email: 'owner@localhost' }, both]);
+    expect((await admin('user', 'role', 'ann@example.com', 'member')).failed).toEqual([
+      1,
+      'ann@example.com is a member of several organizations: name one with --org; `sallyport-gateway admin org list` shows them.',
+    ]);
+    expect((await admin('user', 'role', 'ann@example.com', 'king')).failed?.[0]).toBe(2);
+  });
+
+  test('the last admin of an organization stays', async () => {
+    const last = [1, expect.stringContaining('make another account an admin of it first')];
+    expect((await admin('user', 'role', 'owner@localhost', 'member')).failed).toEqual(last);
+    expect((await admin('user', 'remove', 'owner@localhost')).failed).toEqual(last);
+    const [{ id: org } = { id: '' }] = (await admin('org', 'list')).printed as { id: string }[];
+    expect((await admin('user', 'remove', 'owner@localhost', '--org', org)).failed).toEqual(last);
+    await record('user', 'add', 'second@example.com', '--role', 'admin');
+    await record('user', 'role', 'owner@localhost', 'member');
+    await record('user', 'role', 'owner@localhost', 'admin');
+    await record('user', 'remove', 'second@example.com');
+  });
+
+  test('remove ends a membership, or the account', async () => {
+    const org = await newOrganization('Left');
+    const added = await record('user', 'add', 'bob@example.com', '--org', org);
+    expect(await record('user', 'remove', 'bob@example.com', '--org', org)).toEqual({
+      id: added['id'],
+      email: 'bob@example.com',
+      left_organization: org,
+    });
+    expect((await admin('user', 'remove', 'bob@example.com', '--org', org)).failed?.[1]).toMatch(
+      /not a member/,
+    );
+    expect(await record('user', 'remove', 'bob@example.com')).toMatchObject({ deleted: true });
+    expect((await admin('user', 'remove', 'bob@example.com')).failed).toEqual([
+      1,
+      expect.stringContaining('There is no account bob@example.com'),
+    ]);
+  });
+});

@@ -1,0 +1,25 @@
+import { inDialect, ServiceError } from '@sallyport/core';
+import { families } from '@sallyport/core/contract';
+import type { FastifyInstance } from 'fastify';
+import { guard, type AdmissionOptions } from './admission.ts';
+
+/** What only an upstream can serve, where there is none: 501, to those who may call at all. */
+export function registerFamilies(
+  app: FastifyInstance,
+  options: Pick<AdmissionOptions, 'authenticator' | 'dialect'>,
+): void {
+  for (const family of families) {
+    const prefix = inDialect(family.prefix, options.dialect);
+    for (const path of [prefix, `${prefix}/*`])
+      app.all(path, {
+        onRequest: async (request) => {
+          await guard(family, request, options);
+          throw new ServiceError(
+            'upstream_required',
+            `Only an upstream can serve ${prefix}: this gateway has none for ${family.name}.`,
+          );
+        },
+        handler: () => undefined,
+      });
+  }
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { neutralDialect, systemClock } from '@sallyport/core';
+import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { testAuthenticator } from '../../test/serve.ts';
+import { createApp, type App } from '../app.ts';
+import { listen, type Listener } from './listener.ts';
+import { upgradableIn } from './upgradable.ts';
+
+const path = '/v1/code/sessions/s/worker/events/stream';
+const good = { authorization: 'Bearer worker', 'vendor-version': '2023-06-01' };
+const handshake = [
+  `GET ${path} HTTP/1.1`,
+  'Host: x',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+  ...Object.entries(good).map(([name, value]) => `${name}: ${value}`),
+  '\r\n',
+].join('\r\n');
+
+let app: App | undefined;
+let listener: Listener;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+  await listener.close();
+});
+
+/** A gateway that is starting: its port is bound, and `began` counts what has arrived whole. */
+async function starting(arrivals: number): Promise<{ arrived: Promise<void> }> {
+  listener = await listen({ host: '127.0.0.1', port: 0, upgradable: upgradableIn(neutralDialect) });
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const count = () => --arrivals === 0 && resolve(undefined);
+  listener.server.on('upgrade', count).on('request', count);
+  return { arrived: promise };
+}
+
+async function open(): Promise<void> {
+  app = createApp(
+    {
+      authenticator: testAuthenticator,
+      handlers: {
+        worker: {
+          stream: async () => (socket) => {
+            socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+          },
+        },
+      },
+    },
+    {
+      publicUrl: `http://127.0.0.1:${listener.port}`,
+      dialect: neutralDialect,
+      rateLimits: { default: 600 },
+      trustProxy: false,
+      corsOrigins: [],
+      clock: systemClock,
+    },
+  );
+  await app.attach(listener);
+}
+
+async function sent(bytes: string | Buffer): Promise<Socket> {
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+async function readUntil(socket: Socket, end: string): Promise<string> {
+  let seen = '';
+  while (!seen.includes(end)) seen += String((await once(socket, 'data'))[0]);
+  return seen;
+}
+
+describe('while the gateway starts', () => {
+  test('an upgrade is held like any request, and then made', async () => {
+    const { arrived } = await starting(1);
+    const socket = new WebSocket(`ws://127.0.0.1:${listener.port}${path}`, { headers: good });
+    const opened = once(socket, 'open');
+    await arrived;
+    await open();
+    await opened;
+    socket.send('hello');
+    expect(String((await once(socket, 'message'))[0])).toBe('hello');
+    socket.terminate();
+  });
+
+  test('an upgrade is refused by the app, as at any other time', async () => {
+    const { arrived } = await starting(1);
+    const socket = new WebSocket(`ws://127.0.0.1:${listener.port}${path}`);
+    const refused = once(socket, 'unexpected-response') as Promise<[unknown, { statusCode: number }]>;
+    await arrived;
+    await open();
+    expect((await refused)[1].statusCode).toBe(401);
+  });
+
+  test('what follows a handshake at once is not lost', async () => {
+    const { arrived } = await starting(1);
+    // A masked text frame (RFC 6455 5.2) whose mask is zeros.
+    const frame = Buffer.from([0x81, 0x85, 0, 0, 0, 0, ...Buffer.from('early')]);
+    const socket = await sent(Buffer.concat([Buffer.from(handshake), frame]));
+    await arrived;
+    await open();
+    expect(await readUntil(socket, 'early')).toMatch(/^HTTP\/1\.1 101 /);
+    socket.destroy();
+  });
+
+  test.each(['resetAndDestroy', 'end'] as const)(
+    'a client that hangs up (%s) harms nobody',
+    async (hangUp) => {
+      const { arrived } = await starting(1);
+      const socket = await sent(handshake);
+      await arrived;
+      socket[hangUp]();
+      socket.resume();
+      const closed = once(socket, 'close');
+      await open();
+      expect((await fetch(`http://127.0.0.1:${listener.port}/healthz`)).status).toBe(200);
+      await closed;
+    },
+  );
+
+  test('requests of one connection are answered in order', async () => {
+    const { arrived } = await starting(2);
+    const socket = await sent(
+      'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n',
+    );
+    await arrived;
+    await open();
+    expect(await readUntil(socket, 'not_found')).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 404 /s);
+    socket.destroy();
+  });
+
+  test('a start that fails cuts off what it held', async () => {
+    const { arrived } = await starting(2);
+    const sockets = await Promise.all([sent(handshake), sent('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')]);
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    await arrived;
+    await listener.close();
+    await Promise.all(closed);
+  });
+});

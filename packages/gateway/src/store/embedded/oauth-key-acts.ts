@@ -1,0 +1,35 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { OAuthActsOf } from './oauth-acts.ts';
+
+/** API keys. */
+export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchApiKey' | 'revokeApiKey'> {
+  const standing = db.prepare(
+    `SELECT count(*) AS count FROM api_key
+     WHERE account_id = ? AND organization_id = ? AND revoked_at IS NULL AND coalesce(expires_at > ?, TRUE)`,
+  );
+  const insert = db.prepare(
+    `INSERT INTO api_key (id, hash, account_id, organization_id, name, scope, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const touch = db.prepare(
+    'UPDATE api_key SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
+  );
+  const revoke = db.prepare(
+    `UPDATE api_key SET revoked_at = coalesce(revoked_at, ?)
+     WHERE id = ? AND account_id = ? AND organization_id = ?`,
+  );
+
+  return {
+    addApiKey({ key, max, now }) {
+      const { id, hash, accountId, organizationId, name, scope, createdAt, expiresAt } = key;
+      if (Number(standing.get(accountId, organizationId, now)?.['count']) >= max) return false;
+      insert.run(id, hash, accountId, organizationId, name, scope, createdAt, expiresAt);
+      return true;
+    },
+    touchApiKey({ keyId, at }) {
+      touch.run(at, keyId);
+    },
+    revokeApiKey: ({ keyId, accountId, organizationId, now }) =>
+      revoke.run(now, keyId, accountId, organizationId).changes > 0,
+  };
+}

@@ -1,0 +1,50 @@
+import { neutralDialect, systemClock, systemRandom } from '@sallyport/core';
+import type { TokenResponse } from '@sallyport/core/contract';
+import type { AuthorizationServer, AuthorizationServerOptions, OAuthConfig } from '@sallyport/oauth/server';
+import { createAuthenticator } from '../../src/authenticator.ts';
+import { createPages } from '../../src/pages/pages.ts';
+import { accountHandlers } from '../../src/routes/account.ts';
+import { devicesHandlers } from '../../src/routes/devices.ts';
+import { oauthHandlers } from '../../src/routes/oauth.ts';
+import { createWorkerTokens } from '../../src/worker-tokens.ts';
+import { serve } from '../serve.ts';
+import { openServer } from './open-server.ts';
+
+/** The authorization server's rows and pages on a port. */
+export async function serveServer(server: AuthorizationServer) {
+  const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
+  return serve({
+    authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
+    handlers: {
+      oauth: oauthHandlers(server, pages.consent),
+      devices: devicesHandlers(server),
+      account: accountHandlers(server),
+    },
+    pages: (app) => pages.register(app),
+    elsewhere: pages.elsewhere,
+  });
+}
+
+/** A test server on a port, and a caller of it. */
+export async function openOverHttp(
+  config: Partial<OAuthConfig> = {},
+  options: Partial<AuthorizationServerOptions> = {},
+) {
+  const opened = await openServer(config, options);
+  const served = await serveServer(opened.server);
+  return {
+    ...opened,
+    ...served,
+    [Symbol.asyncDispose]: () => served.close(),
+    login: async (): Promise<TokenResponse> => opened.exchange(await opened.code()),
+    call: async (method: string, path: string, headers: Record<string, string> = {}, body?: object) => {
+      const answer = await fetch(served.url + path, {
+        method,
+        headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, headers: answer.headers, text, json: (): unknown => JSON.parse(text) };
+    },
+  };
+}
