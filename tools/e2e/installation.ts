@@ -1,11 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { Program } from './process.ts';
 
-const root = join(import.meta.dirname, '../..');
+export const root = join(import.meta.dirname, '../..');
 export const binDir = join(root, 'node_modules/.bin');
+
+/** The PATH without what npm and its likes have put before it. */
+export const foreignPath = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.endsWith('node_modules/.bin'))
+  .join(delimiter);
 
 /** One gateway's data and one person's machine, in a folder of their own, driven through the built binaries. */
 export class Installation {
@@ -61,7 +67,7 @@ export class Installation {
     if ((await login.end()) !== 0) throw new Error(`login failed:\n${key.screen}\n${login.screen}`);
   }
 
-  /** A git repository with `commits`, oldest first, in which `npx` finds the workspace's programs. */
+  /** A git repository with `commits`, oldest first, and nothing else. */
   repository(commits: readonly string[]): string {
     const folder = mkdtempSync(join(this.folder, 'repository-'));
     const git = (...args: string[]) =>
@@ -70,7 +76,6 @@ export class Installation {
       });
     git('init', '--quiet', '--initial-branch=main');
     for (const message of commits) git('commit', '--quiet', '--allow-empty', '-m', message);
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     return folder;
   }
 

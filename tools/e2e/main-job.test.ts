@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from './browser.ts';
-import { Installation } from './installation.ts';
+import { foreignPath, Installation, root } from './installation.ts';
 import type { Program } from './process.ts';
 import { outputPattern, readmeTranscript } from './readme.ts';
 
@@ -26,15 +26,23 @@ afterAll(async () => {
 });
 
 test("the README's transcript is what happens", async () => {
-  const [start, login, bridge, session] = transcript;
-  expect(transcript).toHaveLength(4);
+  const [start, path, login, bridge, session] = transcript;
+  expect(transcript).toHaveLength(5);
   expect(start?.command).toBe('npm start');
   const gateway = await installation.gateway(['--print-setup']);
   const [setupLink = ''] = await gateway.shows(/http:\S+\/setup\?\S+/);
   await setPassword(setupLink);
 
   const repository = installation.repository(['First commit', 'Second commit', 'Third commit']);
-  const shell = (command = '') => installation.run('sh', ['-c', `exec ${command}`], { cwd: repository });
+  // A terminal of a person who has nothing but the clone: its line for the PATH is all that leads to the programs.
+  const shell = (command = '', cwd = repository) =>
+    installation.run(
+      'sh',
+      ['-c', `cd '${root}' && ${path?.command ?? ''} && cd '${cwd}' && exec ${command}`],
+      {
+        env: { PATH: foreignPath },
+      },
+    );
   const shows = (program: Program, output = '') =>
     program.shows(outputPattern(output.replaceAll('http://127.0.0.1:8787', installation.baseUrl)));
 
@@ -48,7 +56,7 @@ test("the README's transcript is what happens", async () => {
   const running = shell(bridge?.command);
   await shows(running, bridge?.output);
 
-  const look = shell(session?.command);
+  const look = shell(session?.command, installation.folder);
   await shows(look, session?.output);
   expect(await look.end(), look.screen).toBe(0);
   expect(look.stdout).toMatch(

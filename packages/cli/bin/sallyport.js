@@ -2,7 +2,7 @@
 // Before anything is loaded that an older release cannot even parse or find.
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(
-    `sallyport needs Node.js 24 or newer; this is ${process.version}. In a clone, \`npx sallyport\` uses the right one.`,
+    `sallyport needs Node.js 24 or newer; this is ${process.version}. A clone has the right one: put its node_modules/.bin first on the PATH.`,
   );
   process.exit(1);
 }

@@ -4,6 +4,7 @@ import { createClient, undiciTransport, type Client, type ClientOptions } from '
 import { environmentToken, fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
 import { TelemetryBatcher } from '@sallyport/telemetry';
 import type { Context } from './context.ts';
+import { loginRequired } from './known-logins.ts';
 import type { Settings } from './config/settings.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
 import { version } from './version.ts';
@@ -33,15 +34,23 @@ export function loginStore({ stateDir, baseUrl }: Settings): { store: TokenStore
   return { store: fileTokenStore({ directory: join(stateDir, 'logins') }), loginKey: baseUrl };
 }
 
+/** The token of the environment, else of the stored login, renewed as needed. */
+export function tokensOf({ env, settings }: Context, reached: ReturnType<typeof reach>): TokenSource {
+  const { store, loginKey } = loginStore(settings);
+  return environmentToken(env) ?? new TokenProvider({ ...reached, store, key: loginKey });
+}
+
 /** Connects with the token of the environment or the stored login. Throws `LoginError` `login_required` without one. */
 export async function connect(context: Context): Promise<Connection> {
   const reached = reach(context);
   const { store, loginKey } = loginStore(context.settings);
-  const tokens = environmentToken(context.env) ?? new TokenProvider({ ...reached, store, key: loginKey });
+  const tokens = tokensOf(context, reached);
   const clientOptions: ClientOptions = { ...reached, tokens };
   const client = createClient(clientOptions);
   // Asked for first, so that a missing login is what the person is told.
-  await tokens.token({ signal: context.interrupt.asked });
+  await tokens.token({ signal: context.interrupt.asked }).catch(async (error: unknown) => {
+    throw await loginRequired(context.settings, error);
+  });
   const stored = context.settings.token === undefined ? await store.load(loginKey) : undefined;
   const organizationId =
     context.settings.organizationId ?? stored?.organizationId ?? (await onlyOrganization(client));
@@ -81,7 +90,7 @@ async function onlyOrganization(client: Client): Promise<string> {
       'organization_required',
       `The account belongs to several organizations: ${[first, ...others].join(', ')}.`,
       exitCodes.usage,
-      'Name one in SALLYPORT_ORG.',
+      'Name one: sallyport config set organization UUID, or in SALLYPORT_ORG.',
     );
   }
   return first;

@@ -1,11 +1,14 @@
 import { createIds, systemClock, systemRandom, type Clock, type Ids, type Random } from '@sallyport/core';
-import type { Settings } from './config/settings.ts';
+import { readSettings, type Settings, type SettingsFlags } from './config/settings.ts';
 import type { Interrupt } from './io/interrupt.ts';
 import type { Terminal } from './io/terminal.ts';
 
 /** What every command gets; whatever is heavy is imported by the command that needs it. */
 export interface Context {
+  /** Read when first asked for: the commands that mend the files must run while they say nonsense. */
   readonly settings: Settings;
+  /** What the command line itself says about the settings. */
+  readonly flags: SettingsFlags;
   readonly terminal: Terminal;
   readonly interrupt: Interrupt;
   readonly env: NodeJS.ProcessEnv;
@@ -16,10 +19,14 @@ export interface Context {
   onEnd(act: () => Promise<void>): void;
 }
 
-export function createContext(settings: Settings, terminal: Terminal, interrupt: Interrupt) {
+export function createContext(flags: SettingsFlags, terminal: Terminal, interrupt: Interrupt) {
   const ends: (() => Promise<void>)[] = [];
+  let settings: Settings | undefined;
   const context: Context = {
-    settings,
+    get settings() {
+      return (settings ??= readSettings(flags, process.env));
+    },
+    flags,
     terminal,
     interrupt,
     env: process.env,

@@ -24,15 +24,19 @@ function execute(args: readonly string[]): { stderr: string } {
 }
 
 // What everybody waits for at each call; a budget in milliseconds would be the machine's, not ours.
-test.each([['--version'], ['--help'], ['session', 'run', '--help']])(
-  '%s loads commander and nothing heavy',
-  (...argv) => {
-    const packages = loaded(argv);
-    expect(packages).toContain('commander');
-    expect(
-      packages.filter(
-        (name) => !['commander', 'cli', 'core', 'ulid', 'env-paths', 'is-safe-filename'].includes(name),
-      ),
-    ).toEqual([]);
-  },
-);
+test.each([
+  ['--version'],
+  ['--help'],
+  ['session', 'run', '--help'],
+  ['__complete', '--', 'session', 'run', '--'],
+  ['completion', 'bash'],
+  ['config', 'list'],
+])('%s loads commander and nothing heavy', (...argv) => {
+  const packages = loaded(argv);
+  expect(packages).toContain('commander');
+  expect(
+    packages.filter(
+      (name) => !['commander', 'cli', 'core', 'ulid', 'env-paths', 'is-safe-filename'].includes(name),
+    ),
+  ).toEqual([]);
+});

@@ -1,22 +1,29 @@
+import { toTimestamp } from '@sallyport/core';
 import type { OrganizationEnvironment } from '@sallyport/core/contract';
 import { expect, test } from 'vitest';
 import { CommandError } from '../io/exit.ts';
 import { onlyOnline } from './environments.ts';
 
-const environment = (id: string, status: OrganizationEnvironment['status']): OrganizationEnvironment => ({
+const now = Date.UTC(2026, 0, 1);
+
+const environment = (
+  id: string,
+  status: OrganizationEnvironment['status'],
+  minutesAgo = 0,
+): OrganizationEnvironment => ({
   environment_id: id,
   machine_name: 'm',
   directory: '/d',
   metadata: {},
   worker_type: 'cowork',
   status,
-  last_seen_at: '2026-01-01T00:00:00.000Z',
+  last_seen_at: toTimestamp(now - minutesAgo * 60_000),
   active_sessions: 0,
 });
 
 function refusal(environments: readonly OrganizationEnvironment[]): CommandError {
   try {
-    onlyOnline(environments);
+    onlyOnline(environments, now);
   } catch (error) {
     if (error instanceof CommandError) return error;
   }
@@ -24,17 +31,35 @@ function refusal(environments: readonly OrganizationEnvironment[]): CommandError
 }
 
 test('the only one online is taken', () => {
-  expect(onlyOnline([environment('env_1', 'offline'), environment('env_2', 'online')]).environment_id).toBe(
-    'env_2',
-  );
+  const environments = [
+    environment('env_1', 'offline'),
+    environment('env_2', 'online'),
+    environment('env_3', 'disconnected'),
+  ];
+  expect(onlyOnline(environments, now).environment_id).toBe('env_2');
 });
 
-test('none online is not found, and says how to start one', () => {
+test('none at all is not found, and says how to start one', () => {
   expect(refusal([])).toMatchObject({
     exitCode: 4,
-    nextStep: expect.stringContaining('bridge run') as string,
+    message: 'No environment is online.',
+    nextStep: expect.stringContaining('sallyport bridge run') as string,
   });
-  expect(() => onlyOnline([environment('env_1', 'disconnected')])).toThrow(/1 known/);
+});
+
+test('none online names those known, the last seen first', () => {
+  const { exitCode, message, nextStep } = refusal([
+    environment('env_1', 'offline', 90),
+    environment('env_2', 'disconnected', 2),
+  ]);
+  expect(exitCode).toBe(4);
+  expect(message).toMatch(/^No environment is online.*\nID.*\nenv_2.* 2 min ago\nenv_1.* 1 h ago$/);
+  expect(nextStep).toContain('sallyport bridge run');
+});
+
+test('of many that are known a few are named', () => {
+  const many = Array.from({ length: 8 }, (_, index) => environment(`env_${index}`, 'offline', index));
+  expect(refusal(many).message).toMatch(/env_4.*\n… and 3 more$/);
 });
 
 test('several are listed, for the person to choose', () => {

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { createClient } from '@sallyport/core/client';
 import {
   loginWithBrowser,
@@ -12,6 +11,7 @@ import {
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
+import { readStdin } from '../io/stdin.ts';
 import type { Output } from '../io/terminal.ts';
 import { describeAccount } from './whoami.ts';
 
@@ -47,7 +47,7 @@ function logIn(
     signal: interrupt.asked,
     ...(settings.organizationId !== undefined && { organizationId: settings.organizationId }),
   };
-  if (options.sessionKeyStdin === true) return withSessionKey(common);
+  if (options.sessionKeyStdin === true) return withSessionKey(context, common);
   if (options.device === true || !hasBrowser(context.env)) {
     return loginWithDevice({ ...common, onPrompt: (prompt) => terminal.note(devicePrompt(prompt, context)) });
   }
@@ -64,8 +64,11 @@ function logIn(
   });
 }
 
-async function withSessionKey(common: Omit<SessionKeyLogin, 'sessionKey'>): Promise<Credentials> {
-  const sessionKey = (await text(process.stdin)).trim();
+async function withSessionKey(
+  context: Context,
+  common: Omit<SessionKeyLogin, 'sessionKey'>,
+): Promise<Credentials> {
+  const sessionKey = (await readStdin(context, 'the session key')).trim();
   if (sessionKey === '') {
     throw new CommandError(
       'no_session_key',

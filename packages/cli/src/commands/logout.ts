@@ -1,6 +1,7 @@
 import { logout as endLogin } from '@sallyport/oauth';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
+import { knownLogins, otherLogins } from '../known-logins.ts';
 import type { Output } from '../io/terminal.ts';
 
 export async function logout(context: Context): Promise<Output> {
@@ -16,6 +17,10 @@ export async function logout(context: Context): Promise<Output> {
     context.terminal.note(
       `${baseUrl} could not be told (${failure.message}); the login holds there until it expires.`,
     );
+  }
+  if (!removed) {
+    const others = otherLogins(await knownLogins(context.settings), baseUrl);
+    if (others !== '') context.terminal.note(others);
   }
   const human = removed ? `Logged out of ${baseUrl}.` : `There was no login for ${baseUrl}.`;
   return {

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import envPaths from 'env-paths';
 import { CommandError, exitCodes } from '../io/exit.ts';
+import { findProjectFile, readUserFile, userFilePath, type Values } from './files.ts';
+import { checkedBaseUrl, defaultBaseUrl, keyNames, settingKeys } from './keys.ts';
+import { resolveSettings, type ResolvedSettings, type Sources } from './resolve.ts';
 
-/** Where the command line works against, and where it keeps its things: flags over environment over defaults. */
+/** Where the command line works against, and where it keeps its things. */
 export interface Settings {
   /** The gateway's address, without a trailing slash. */
   readonly baseUrl: string;
@@ -18,31 +21,74 @@ export interface Settings {
 
 export interface SettingsFlags {
   readonly baseUrl?: string;
+  readonly profile?: string;
 }
 
-export const defaultBaseUrl = 'http://127.0.0.1:8787';
-
-export function readSettings(flags: SettingsFlags, env: NodeJS.ProcessEnv): Settings {
-  const baseUrl = (flags.baseUrl ?? given(env['SALLYPORT_BASE_URL']) ?? defaultBaseUrl).replace(/\/+$/, '');
-  const origin = flags.baseUrl === undefined ? 'SALLYPORT_BASE_URL' : '--base-url';
-  if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
-    throw new CommandError(
-      'invalid_base_url',
-      `${origin} is ${JSON.stringify(baseUrl)}, which is no http or https address.`,
-      exitCodes.usage,
-      `Give one such as ${defaultBaseUrl}.`,
-    );
-  }
-  const own = given(env['SALLYPORT_CONFIG_DIR']);
-  const xdg = envPaths('sallyport', { suffix: '' });
+/** The settings that hold for a command which runs in `directory`. */
+export function readSettings(
+  flags: SettingsFlags,
+  env: NodeJS.ProcessEnv,
+  directory = process.cwd(),
+): Settings {
+  const token = given(env['SALLYPORT_TOKEN']);
+  const resolved = resolveSettings(readSources(flags, env, directory));
+  if (token !== undefined) refuseProjectAddress(resolved);
   return {
-    baseUrl,
-    configDir: own ?? xdg.config,
-    // env-paths calls the XDG state home `log`.
-    stateDir: own === undefined ? xdg.log : join(own, 'state'),
-    token: given(env['SALLYPORT_TOKEN']),
-    organizationId: given(env['SALLYPORT_ORG']),
+    ...foldersOf(env),
+    baseUrl: resolved['base-url'].value ?? defaultBaseUrl,
+    token,
+    organizationId: resolved.organization.value,
   };
+}
+
+/** Everything that may say something about a setting. Throws for what cannot be understood. */
+export function readSources(
+  { baseUrl, profile }: SettingsFlags,
+  env: NodeJS.ProcessEnv,
+  directory = process.cwd(),
+): Sources {
+  const userPath = userFilePath(foldersOf(env).configDir);
+  const flags = checked({ 'base-url': baseUrl, profile }, '--base-url');
+  const variables = keyNames.map((key) => [key, given(env[settingKeys[key].variable])]);
+  return {
+    flags,
+    environment: checked(
+      Object.fromEntries(variables) as Partial<Record<string, string>>,
+      'SALLYPORT_BASE_URL',
+    ),
+    project: findProjectFile(directory),
+    userPath,
+    user: readUserFile(userPath),
+  };
+}
+
+/** The folders of the person's own things, made when something is written there. */
+export function foldersOf(env: NodeJS.ProcessEnv): Pick<Settings, 'configDir' | 'stateDir'> {
+  const own = given(env['SALLYPORT_CONFIG_DIR']);
+  if (own !== undefined) return { configDir: own, stateDir: join(own, 'state') };
+  const xdg = envPaths('sallyport', { suffix: '' });
+  // env-paths calls the XDG state home `log`.
+  return { configDir: xdg.config, stateDir: xdg.log };
+}
+
+/**
+ * A token from the environment has no address of its own, as a stored login has: it goes where the person says, never
+ * where a repository does.
+ */
+function refuseProjectAddress({ 'base-url': { origin, value, from } }: ResolvedSettings): void {
+  if (origin !== 'project') return;
+  throw new CommandError(
+    'unsafe_address',
+    `SALLYPORT_TOKEN is set, and the project's file would choose where it goes: ${value ?? ''} (${from}).`,
+    exitCodes.usage,
+    'Say which gateway the token is for: set SALLYPORT_BASE_URL, or give --base-url or --profile.',
+  );
+}
+
+function checked(values: Partial<Record<string, string>>, origin: string): Values {
+  const present = Object.entries(values).filter(([, value]) => value !== undefined);
+  const { 'base-url': baseUrl, ...others }: Values = Object.fromEntries(present) as Values;
+  return baseUrl === undefined ? others : { ...others, 'base-url': checkedBaseUrl(baseUrl, origin) };
 }
 
 /** An empty variable counts as none, as in a shell's `VAR= command`. */

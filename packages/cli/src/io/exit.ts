@@ -1,4 +1,4 @@
-/** The exit codes of the command line; scripts rely on them (`docs/exit-codes.md` lists them for users). */
+/** The exit codes of the command line; scripts rely on them (`packages/cli/README.md` lists them for users). */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -20,8 +20,8 @@ export class CommandError extends Error {
   /** What to do now, as a sentence or a command. */
   readonly nextStep: string | undefined;
 
-  constructor(code: string, message: string, exitCode: ExitCode, nextStep?: string) {
-    super(message);
+  constructor(code: string, message: string, exitCode: ExitCode, nextStep?: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
     this.exitCode = exitCode;
     this.nextStep = nextStep;

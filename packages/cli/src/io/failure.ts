@@ -13,10 +13,9 @@ export interface Failure {
 
 /** Tells the failure: a sentence and a next step on stderr, with `--json` also an `{error, ...}` document on stdout. */
 export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.ProcessEnv): ExitCode {
-  const { code, message, exitCode, nextStep, details } = toFailure(error);
-  terminal.note(
-    `${terminal.style('red', 'error:', 'err')} ${message}${nextStep === undefined ? '' : `\n${nextStep}`}`,
-  );
+  const failure = toFailure(error);
+  const { code, message, exitCode, nextStep, details } = failure;
+  tellFailure(failure, terminal);
   if (terminal.json) {
     terminal.result({
       json: { ...details, error: code, error_description: message, next_step: nextStep },
@@ -25,6 +24,12 @@ export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.Pr
   }
   if (given(env['SALLYPORT_DEBUG']) && error instanceof Error) terminal.note(error.stack ?? '');
   return exitCode;
+}
+
+/** The sentence and the next step on stderr. */
+export function tellFailure({ message, nextStep }: Failure, terminal: Terminal): void {
+  const lines = [`${terminal.style('red', 'error:', 'err')} ${message}`, nextStep];
+  terminal.note(lines.filter((line) => line !== undefined).join('\n'));
 }
 
 function given(value: string | undefined): boolean {
@@ -39,17 +44,19 @@ export function toFailure(error: unknown): Failure {
       message: error.message,
       exitCode: error.exitCode,
       ...nextStep(error.nextStep),
+      ...(error.cause instanceof ServiceError && { details: detailsOf(error.cause) }),
     };
   }
   if (error instanceof TransportError) return fromTransport(error);
   if (error instanceof ServiceError) return fromService(error);
+  // Of the platform (a `DOMException`) or of Node.js's streams.
+  if (error instanceof Error && error.name === 'AbortError') return interrupted;
   // The domain libraries' errors carry a stable `code` and a sentence with the next step.
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const { code, message } = error;
     const login = code === 'login_required' && { nextStep: 'Run `sallyport login`.' };
     return { code, message, exitCode: exitCodeOf(code), ...login };
   }
-  if (error instanceof DOMException && error.name === 'AbortError') return interrupted;
   const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'internal_error',
@@ -109,12 +116,8 @@ function fromTransport(error: TransportError): Failure {
 function fromService(error: ServiceError): Failure {
   const issues = error.issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const message = sentence(issues === '' ? error.message : `${error.message} (${issues})`);
-  const { code, details, status } = error;
-  const failure = {
-    code,
-    message,
-    details: { ...details, ...(error.requestId && { request_id: error.requestId }) },
-  };
+  const { code, status } = error;
+  const failure = { code, message, details: detailsOf(error) };
   if (status === 401) {
     return { ...failure, exitCode: exitCodes.notLoggedIn, nextStep: 'Log in again with `sallyport login`.' };
   }
@@ -125,6 +128,10 @@ function fromService(error: ServiceError): Failure {
     return { ...failure, exitCode: exitCodes.unreachable, nextStep: 'Try again in a moment.' };
   }
   return { ...failure, exitCode: exitCodes.failed };
+}
+
+function detailsOf({ details, requestId }: ServiceError): Readonly<Record<string, unknown>> {
+  return { ...details, ...(requestId && { request_id: requestId }) };
 }
 
 function sentence(text: string): string {

@@ -1,6 +1,8 @@
-/** Aligns columns for a person's eyes; the header is left out where there are no rows. */
+import { printable } from './printable.ts';
+
+/** Aligns columns for a person's eyes. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows];
+  const lines = [header, ...rows].map((line) => line.map(printable));
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) =>

@@ -5,6 +5,7 @@ import { BridgeRuntime, type RuntimeEvent } from '@sallyport/bridge';
 import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
+import { advising } from '../../io/next-step.ts';
 import { version } from '../../version.ts';
 import { describeRuntimeEvent } from './describe.ts';
 import { runtimeEventJson } from './event-json.ts';
@@ -63,7 +64,9 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
     on: watcher(context),
   });
   interrupt.insisted.addEventListener('abort', () => runtime.kill(), { once: true });
-  const result = await runtime.run(interrupt.asked);
+  const result = await advising(runtime.run(interrupt.asked), {
+    conflict: 'From elsewhere: `sallyport bridge stop` ends it, `sallyport bridge status` shows it.',
+  });
   if (result.killed) return exitCodes.interrupted;
   if (result.reason === 'environment_deleted')
     terminal.note('The environment was removed from the service; the bridge ends.');

@@ -1,48 +1,61 @@
 import { fullJitter, ServiceError, sleep, TransportError } from '@sallyport/core';
-import { streamSession } from '@sallyport/core/client';
-import { finalStatuses, SessionStatus, type SessionEvent } from '@sallyport/core/contract';
+import { createClient, streamSession } from '@sallyport/core/client';
+import type { SessionEvent } from '@sallyport/core/contract';
 import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { endWatch, isFinal } from './end.ts';
 
-/** How a followed session ended. */
-export interface SessionEnd {
-  readonly status: SessionStatus;
-  readonly reason?: string;
+export interface FollowOptions {
+  readonly sessionId: string;
+  /** Events after this one; default 0, from the beginning. */
+  readonly fromSeq?: number;
+  /** `ended`: goes on until the session has ended; `now`: what the log has by now. */
+  readonly until: 'ended' | 'now';
+  readonly signal: AbortSignal;
 }
 
 /**
- * Gives a session's events to `show`, each once and in order, until the session has ended; a lost connection is taken up
- * again after the last `seq`, for as long as it takes.
+ * A session's events, each once and in order; a lost connection is taken up again after the last `seq`, for as long as it
+ * takes. The last one of a session that ended is the `session.updated` that says so.
  */
-export async function followSession(
+export async function* sessionEvents(
   context: Context,
   { clientOptions }: Connection,
-  sessionId: string,
-  show: (event: SessionEvent) => void,
-  signal: AbortSignal,
-): Promise<SessionEnd> {
-  let fromSeq = 0;
+  { sessionId, fromSeq = 0, until, signal }: FollowOptions,
+): AsyncIterable<SessionEvent> {
+  const { terminal } = context;
+  const client = createClient(clientOptions);
+  const endOf = endWatch();
+  let lastSeq = fromSeq;
   let attempt = 0;
   for (;;) {
     try {
-      for await (const frame of streamSession(clientOptions, sessionId, { fromSeq, signal })) {
-        if (attempt > 0) context.terminal.note('Connected again.');
+      for await (const frame of streamSession(clientOptions, sessionId, { fromSeq: lastSeq, signal })) {
+        if (attempt > 0) terminal.note('Connected again.');
         attempt = 0;
-        if (frame.kind === 'notice') {
-          // The log starts later than asked for: go on from what there is.
-          if (frame.type === 'resync_required') fromSeq = oldestSeq(frame.data) - 1;
-          continue;
+        if (frame.kind === 'event') {
+          if (frame.event.seq <= lastSeq) continue;
+          lastSeq = frame.event.seq;
+          yield frame.event;
+          if (endOf(frame.event)) return;
+        } else if (frame.type === 'resync_required') {
+          // The log does not have the place asked for: go on from what there is.
+          const oldest = oldestSeq(frame.data);
+          if (lastSeq > 0) terminal.note(`There is no event ${lastSeq}; showing all from ${oldest}.`);
+          lastSeq = oldest - 1;
+        } else if (frame.type === 'caught_up') {
+          if (until === 'now') return;
+          // The event that ended it may be before the place asked for, and then nothing comes any more.
+          if (
+            fromSeq > 0 &&
+            isFinal((await client.sessions.get({ params: { id: sessionId }, signal })).status)
+          )
+            return;
         }
-        if (frame.event.seq <= fromSeq) continue;
-        fromSeq = frame.event.seq;
-        show(frame.event);
-        const end = endOf(frame.event);
-        if (end) return end;
       }
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
-      if (attempt === 0)
-        context.terminal.note(`The connection is lost (${(error as Error).message}); trying again.`);
+      if (attempt === 0) terminal.note(`The connection is lost (${(error as Error).message}); trying again.`);
     }
     await sleep(context.clock, fullJitter(context.random, attempt, { baseMs: 250, capMs: 10_000 }), signal);
     attempt += 1;
@@ -57,12 +70,4 @@ function mayPass(error: unknown): boolean {
 function oldestSeq(data: unknown): number {
   const seq = (data as { oldest_seq?: unknown } | null)?.oldest_seq;
   return typeof seq === 'number' ? seq : 1;
-}
-
-function endOf(event: SessionEvent): SessionEnd | undefined {
-  if (event.type !== 'session.updated') return undefined;
-  const status = SessionStatus.safeParse(event.data['status']);
-  if (!status.success || !finalStatuses.includes(status.data)) return undefined;
-  const reason = event.data['reason'];
-  return { status: status.data, ...(typeof reason === 'string' && { reason }) };
 }

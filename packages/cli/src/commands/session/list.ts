@@ -1,7 +1,10 @@
 import type { Context } from '../../context.ts';
 import { connect } from '../../connect.ts';
+import { ago } from '../../io/ago.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
+
+const header = ['ID', 'STATUS', 'CREATED', 'ENVIRONMENT', 'TITLE'];
 
 export async function sessionList(context: Context, options: { readonly limit: number }): Promise<Output> {
   const { client } = await connect(context);
@@ -9,7 +12,14 @@ export async function sessionList(context: Context, options: { readonly limit: n
     query: { limit: options.limit },
     signal: context.interrupt.asked,
   });
-  const rows = sessions.map((each) => [each.id, each.status, each.created_at, each.title]);
-  const human = rows.length === 0 ? 'No sessions yet.' : table(['ID', 'STATUS', 'CREATED', 'TITLE'], rows);
+  const now = context.clock.now();
+  const rows = sessions.map((each) => [
+    each.id,
+    each.status,
+    ago(each.created_at, now),
+    each.environment_id,
+    each.title,
+  ]);
+  const human = rows.length === 0 ? 'No sessions yet.' : table(header, rows);
   return { json: sessions, human };
 }

@@ -1,12 +1,20 @@
 import type { SessionEvent } from '@sallyport/core/contract';
 import type { Terminal } from '../../io/terminal.ts';
+import { causeOf, whyEnded } from './end.ts';
 
-/** Shows an event: the process's output as it is, everything else as one dim line on stderr. */
-export function renderEvent(event: SessionEvent, terminal: Terminal): void {
+export interface RenderOptions {
+  /** Shows what people sent, too. */
+  readonly messages?: boolean;
+}
+
+/** Shows an event: the process's output as it is, everything else as one line on stderr. */
+export function renderEvent(event: SessionEvent, terminal: Terminal, options: RenderOptions = {}): void {
   if (terminal.json) return terminal.result({ json: event, human: '' });
   if (event.type === 'session.output') return renderOutput(event.data, terminal);
-  const line = lineFor(event);
-  if (line !== undefined) terminal.note(terminal.style('dim', line, 'err'));
+  const line = lineFor(event, options);
+  if (line === undefined) return;
+  const hasFailed = event.type === 'session.updated' && event.data['status'] === 'failed';
+  terminal.note(terminal.style(hasFailed ? 'red' : 'dim', line, 'err'));
 }
 
 function renderOutput(data: SessionEvent['data'], terminal: Terminal): void {
@@ -23,26 +31,27 @@ function renderOutput(data: SessionEvent['data'], terminal: Terminal): void {
   }
 }
 
-function lineFor(event: SessionEvent): string | undefined {
+function lineFor(event: SessionEvent, { messages = false }: RenderOptions): string | undefined {
   const { type, data } = event;
   switch (type) {
     case 'session.updated': {
-      const reason = typeof data['reason'] === 'string' ? ` (${data['reason']})` : '';
-      return `session ${String(data['status'])}${reason}`;
+      const why = whyEnded(causeOf(data));
+      return `session ${String(data['status'])}${why === undefined ? '' : `: ${why}`}`;
     }
-    case 'worker.exited': {
-      const { exit_code: exitCode, signal } = data;
-      if (typeof signal === 'string') return `the command was ended by ${signal}`;
-      return typeof exitCode === 'number' && exitCode !== 0
-        ? `the command ended with exit code ${exitCode}`
-        : undefined;
-    }
-    case 'session.created':
+    case 'worker.exited':
+      // An exit code comes with the session's end.
+      return typeof data['signal'] === 'string' ? `the command was ended by ${data['signal']}` : undefined;
     case 'session.message':
+      return messages ? `> ${String(data['text'])}` : undefined;
+    case 'control.stop':
+      return data['force'] === true ? 'asked to end at once' : 'asked to stop';
+    case 'control.interrupt':
+      return 'asked to interrupt';
+    case 'session.created':
     case 'worker.ready':
     case 'worker.heartbeat':
       return undefined;
     default:
-      return `${type} ${JSON.stringify(data)}`;
+      return type.startsWith('control.') ? undefined : `${type} ${JSON.stringify(data)}`;
   }
 }

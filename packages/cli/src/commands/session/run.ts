@@ -1,13 +1,18 @@
-import { text } from 'node:stream/consumers';
 import type { Session } from '@sallyport/core/contract';
 import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
+import { advising } from '../../io/next-step.ts';
+import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
 import { version } from '../../version.ts';
-import { onlyOnline } from '../environments.ts';
-import { followSession } from './follow.ts';
+import { listEnvironments, onlyOnline } from '../environments.ts';
+import { aboutSession } from './advice.ts';
+import { endWatch, type SessionEnd } from './end.ts';
+import { sessionEvents } from './follow.ts';
 import { renderEvent } from './render.ts';
+import { stopSession } from './stop.ts';
+import { WaitingNotice } from './waiting.ts';
 
 export interface SessionRunOptions {
   readonly env?: string;
@@ -21,7 +26,7 @@ export async function sessionRun(
   options: SessionRunOptions,
   argument: string,
 ): Promise<Output | number> {
-  const prompt = argument === '-' ? await text(process.stdin) : argument;
+  const prompt = argument === '-' ? await readStdin(context, 'the prompt') : argument;
   if (prompt.trim() === '') {
     throw new CommandError(
       'empty_prompt',
@@ -42,16 +47,15 @@ export async function sessionRun(
 
 async function createSession(
   context: Context,
-  { client, organizationId }: Connection,
+  connection: Connection,
   options: SessionRunOptions,
   prompt: string,
 ): Promise<Session> {
+  const { client, organizationId } = connection;
   const signal = context.interrupt.asked;
   const environmentId =
-    options.env ??
-    onlyOnline((await client.bridge.list({ params: { org_uuid: organizationId }, signal })).environments)
-      .environment_id;
-  return client.sessions.create({
+    options.env ?? onlyOnline(await listEnvironments(connection, signal), context.clock.now()).environment_id;
+  const created = client.sessions.create({
     headers: {
       'vendor-client-feature': 'ccr',
       'x-organization-uuid': organizationId,
@@ -66,33 +70,69 @@ async function createSession(
     },
     signal,
   });
+  return advising(created, {
+    not_found: otherEnvironments,
+    environment_deleted: otherEnvironments,
+  });
 }
+
+const otherEnvironments =
+  'Without --env it goes to the one that is online; `sallyport bridge status` shows those of this machine.';
 
 /** The first signal stops the session gracefully and goes on watching; the second one leaves. */
 async function follow(context: Context, connection: Connection, session: Session): Promise<number> {
   const { interrupt, terminal } = context;
   const onInterrupt = () => {
     terminal.note('Stopping the session; press Ctrl-C again to leave it to itself.');
-    const params = { env_id: session.environment_id, work_id: session.work_id };
-    connection.client.bridge.stop({ params, body: { force: false } }).catch((error: unknown) => {
+    stopSession(connection, session, { force: false }).catch((error: unknown) => {
       terminal.note(`The session could not be stopped: ${(error as Error).message}`);
     });
   };
-  interrupt.asked.addEventListener('abort', onInterrupt, { once: true });
-  const end = await followSession(
-    context,
-    connection,
-    session.id,
-    (event) => renderEvent(event, terminal),
-    interrupt.insisted,
-  );
+  if (interrupt.asked.aborted) onInterrupt();
+  else interrupt.asked.addEventListener('abort', onInterrupt, { once: true });
+  const end = await aboutSession(watch(context, connection, session)).catch((error: unknown) => {
+    throw interrupt.insisted.aborted ? leftAlone(session.id) : error;
+  });
   interrupt.asked.removeEventListener('abort', onInterrupt);
   connection.reporter.report({
     name: 'session.followed',
-    attributes: { 'session.id': session.id, 'session.status': end.status },
+    attributes: { 'session.id': session.id, 'session.status': end?.status ?? 'unknown' },
   });
   if (interrupt.asked.aborted) return exitCodes.interrupted;
-  return end.status === 'done' ? exitCodes.done : exitCodes.failed;
+  return end?.status === 'done' ? exitCodes.done : exitCodes.failed;
+}
+
+async function watch(
+  context: Context,
+  connection: Connection,
+  { id: sessionId, environment_id: environmentId }: Session,
+): Promise<SessionEnd | undefined> {
+  const { interrupt, terminal } = context;
+  const signal = interrupt.insisted;
+  const waiting = new WaitingNotice(context, environmentId, async () =>
+    (await listEnvironments(connection, signal)).find((each) => each.environment_id === environmentId),
+  );
+  const endOf = endWatch();
+  let end: SessionEnd | undefined;
+  try {
+    for await (const event of sessionEvents(context, connection, { sessionId, until: 'ended', signal })) {
+      waiting.observe(event);
+      renderEvent(event, terminal);
+      end = endOf(event);
+    }
+  } finally {
+    waiting.cancel();
+  }
+  return end;
+}
+
+function leftAlone(id: string): CommandError {
+  return new CommandError(
+    'interrupted',
+    `Session ${id} is left to itself.`,
+    exitCodes.interrupted,
+    `Watch it: sallyport session logs -f ${id}\nEnd it at once: sallyport session stop --force ${id}`,
+  );
 }
 
 /** The start of the prompt's first line, for lists. */

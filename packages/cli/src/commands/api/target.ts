@@ -1,0 +1,108 @@
+import { nearest } from '@sallyport/core';
+import { endpointUrl } from '@sallyport/core/client';
+import { endpoints, type Endpoint } from '@sallyport/core/contract';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import type { Fields } from './fields.ts';
+
+/** What is called, and the row that says how, where there is one. */
+export interface Target {
+  readonly method: string;
+  readonly url: string;
+  readonly endpoint: Endpoint | undefined;
+}
+
+export interface TargetInput {
+  readonly params: Fields;
+  readonly query: Fields;
+  readonly hasBody: boolean;
+}
+
+/** Reads `bridge.list`, `GET /v1/sessions` or `/v1/sessions`. Throws where that is no endpoint, or not of `baseUrl`. */
+export function targetOf(words: readonly string[], baseUrl: string, input: TargetInput): Target {
+  const [first, second, ...others] = words;
+  if (first === undefined || others.length > 0) throw usage('What is called is an endpoint, or METHOD PATH.');
+  if (second === undefined && !/^\/|:\/\//.test(first)) return ofRow(rowNamed(first), baseUrl, input);
+  const [method, path] = second === undefined ? [input.hasBody ? 'POST' : 'GET', first] : [first, second];
+  if (!/^[A-Za-z]+$/.test(method)) throw usage(`${JSON.stringify(method)} is no method.`);
+  return ofPath(method.toUpperCase(), path, baseUrl, input);
+}
+
+function rowNamed(id: string): Endpoint {
+  const row = endpoints.find((each) => each.id === id);
+  if (row !== undefined) return row;
+  const meant = nearest(
+    id,
+    endpoints.map((each) => each.id),
+  );
+  throw new CommandError(
+    'unknown_endpoint',
+    `There is no endpoint ${JSON.stringify(id)}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    exitCodes.usage,
+    'All of them: sallyport api --list',
+  );
+}
+
+function ofRow(endpoint: Endpoint, baseUrl: string, { params, query }: TargetInput): Target {
+  const { method, path } = endpoint;
+  return {
+    method,
+    url: within(baseUrl, endpointUrl(baseUrl, { path: filled(path, params) }, { query })),
+    endpoint,
+  };
+}
+
+function ofPath(method: string, path: string, baseUrl: string, { params, query }: TargetInput): Target {
+  const absolute = path.startsWith('/') ? baseUrl + filled(path, params) : path;
+  const url = new URL(within(baseUrl, absolute));
+  for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
+  const called = url.pathname.slice(new URL(baseUrl).pathname.replace(/\/$/, '').length);
+  return { method, url: url.href, endpoint: rowOf(method, called) };
+}
+
+/** The most literal row wins: `/environments/bridge` is no `/environments/{id}`. */
+function rowOf(method: string, path: string): Endpoint | undefined {
+  const matching = endpoints.filter((row) => row.method === method && toPattern(row.path).test(path));
+  return matching.toSorted((a, b) => membersOf(a.path).length - membersOf(b.path).length)[0];
+}
+
+function toPattern(path: string): RegExp {
+  const escaped = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+function membersOf(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+}
+
+function filled(path: string, params: Fields): string {
+  const names = membersOf(path);
+  const missing = names.filter((name) => !Object.hasOwn(params, name));
+  if (missing.length > 0)
+    throw usage(`The path needs ${missing.map((name) => `--param ${name}=VALUE`).join(' ')}: ${path}`);
+  const unknown = Object.keys(params).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw usage(`The path has no {${unknown}}: ${path}`);
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+/** A login belongs to its address, prefix included; `..` has been resolved before this is judged. */
+function within(baseUrl: string, address: string): string {
+  const [base, url] = [new URL(baseUrl), URL.parse(address)];
+  const prefix = `${base.pathname.replace(/\/$/, '')}/`;
+  if (
+    url !== null &&
+    url.origin === base.origin &&
+    url.pathname.startsWith(prefix) &&
+    url.username + url.password === ''
+  )
+    return url.href;
+  throw new CommandError(
+    'other_address',
+    `${address} is not below ${baseUrl}, which your login is for.`,
+    exitCodes.usage,
+    'Give a path such as /v1/sessions, or another gateway with --base-url or --profile.',
+  );
+}
+
+function usage(message: string): CommandError {
+  return new CommandError('usage', message, exitCodes.usage, 'See: sallyport api --help');
+}

@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { examples } from '../../help.ts';
+import type { Act } from '../act.ts';
+import { positiveInteger } from '../option-values.ts';
+
+export function addBridgeCommands(program: Command, act: Act): void {
+  const bridge = program
+    .command('bridge')
+    .description('Turn this machine into an environment that sessions run on');
+  examples(
+    bridge
+      .command('run')
+      .description('Register a directory and run the work that comes, until interrupted')
+      .option('--dir <directory>', 'the working directory', process.cwd())
+      .option('--name <name>', 'the name of this machine in lists')
+      .option('--exec <command>', 'the command of each session; it gets the events as NDJSON on stdin')
+      .option('--max-sessions <number>', 'sessions at the same time', positiveInteger, 4)
+      .option('--env-pass <name...>', 'pass this variable on, though it looks secret')
+      .option('--interactive', "keep the command's stdin open for later messages")
+      .option('--once', 'end after the first session')
+      .option('--remove', 'remove the environment at the end')
+      .action(act(async () => (await import('./run.ts')).bridgeRun)),
+    "sallyport bridge run --exec 'git log --oneline | head -3'",
+    "sallyport bridge run --exec 'my-agent --stdin' --interactive --max-sessions 2",
+  );
+  examples(
+    bridge
+      .command('status')
+      .description(
+        'Show the bridges of this machine, whether they are online, and how many sessions they run',
+      )
+      .option('--dir <directory>', 'only those of this directory')
+      .action(act(async () => (await import('./status.ts')).bridgeStatus)),
+    'sallyport bridge status',
+    'sallyport bridge status --dir . --json',
+  );
+  examples(
+    bridge
+      .command('stop')
+      .description('End the bridge that runs in this directory, as Ctrl-C in its terminal does')
+      .argument('[environment]', 'the bridge of this environment instead')
+      .option('--dir <directory>', 'the directory', process.cwd())
+      .action(act(async () => (await import('./stop.ts')).bridgeStop)),
+    'sallyport bridge stop',
+    'sallyport bridge stop env_01',
+  );
+  examples(
+    bridge
+      .command('unregister')
+      .description('Remove an environment for good; its sessions are stopped')
+      .argument('[environment]', 'the environment')
+      .option('--dir <directory>', 'the environment of this directory')
+      .action(act(async () => (await import('./unregister.ts')).bridgeUnregister)),
+    'sallyport bridge unregister env_01',
+    'sallyport bridge unregister --dir .',
+  );
+}

@@ -1,0 +1,69 @@
+import { ServiceError } from '@sallyport/core';
+import { connect } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import { advising } from '../../io/next-step.ts';
+import type { Output } from '../../io/terminal.ts';
+import { aboutEnvironment, bridgesHere, ofDirectory, severalBridges } from './local.ts';
+
+export interface BridgeUnregisterOptions {
+  readonly dir?: string;
+}
+
+/** Removes an environment at the service and from this machine's files; a bridge that runs for it ends. */
+export async function bridgeUnregister(
+  context: Context,
+  { dir }: BridgeUnregisterOptions,
+  given?: string,
+): Promise<Output> {
+  const environmentId = environmentOf(context, dir, given);
+  const known = bridgesHere(context).filter((each) => each.environmentId === environmentId);
+  const { client } = await connect(context);
+  const removal = client.bridge.unregister({
+    params: { environment_id: environmentId },
+    signal: context.interrupt.asked,
+  });
+  const wasThere = await advising(
+    removal.then(
+      () => true,
+      (error: unknown) => {
+        // Removed elsewhere: what is left of it here goes too.
+        if (error instanceof ServiceError && error.status === 404 && known.length > 0) return false;
+        throw error;
+      },
+    ),
+    aboutEnvironment,
+  );
+  for (const bridge of known) bridge.forget();
+  const human = wasThere
+    ? `Environment ${environmentId} is removed.`
+    : `Environment ${environmentId} was removed before; this machine has forgotten it.`;
+  return { json: { environment_id: environmentId, deleted: wasThere, forgotten: known.length > 0 }, human };
+}
+
+function environmentOf(context: Context, dir: string | undefined, given: string | undefined): string {
+  if ((given === undefined) === (dir === undefined)) {
+    throw new CommandError(
+      'usage',
+      given === undefined ? 'Which environment?' : 'An environment and --dir exclude each other.',
+      exitCodes.usage,
+      'Name it, or its directory: sallyport bridge unregister --dir .',
+    );
+  }
+  if (given !== undefined) return given;
+  const bridges = ofDirectory(bridgesHere(context), dir ?? '.').filter(
+    (each) => each.environmentId !== undefined,
+  );
+  const [bridge, ...others] = bridges;
+  if (bridge?.environmentId === undefined) {
+    throw new CommandError(
+      'not_registered',
+      `No bridge is registered for ${dir ?? '.'} from this machine.`,
+      exitCodes.notFound,
+      'See which are: sallyport bridge status',
+    );
+  }
+  if (others.length > 0)
+    throw severalBridges(bridges, 'Name the environment: sallyport bridge unregister ENVIRONMENT');
+  return bridge.environmentId;
+}

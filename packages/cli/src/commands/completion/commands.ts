@@ -1,0 +1,28 @@
+import { Argument, type Command } from 'commander';
+import { examples } from '../../help.ts';
+import type { Act } from '../act.ts';
+import { complete } from './complete.ts';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
+export function addCompletionCommands(program: Command, act: Act): void {
+  examples(
+    program
+      .command('completion')
+      .description('Print a script that completes commands and flags in your shell')
+      .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+      .action(act(async () => (await import('./script.ts')).completion)),
+    'echo \'eval "$(sallyport completion bash)"\' >> ~/.bashrc',
+    'echo \'eval "$(sallyport completion zsh)"\' >> ~/.zshrc   # after compinit',
+    'sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
+  );
+  // What the scripts call at each Tab: no settings are read, nothing is imported.
+  program
+    .command('__complete', { hidden: true })
+    .description('Print the candidates for the last of the words')
+    .argument('[words...]', 'after `--`: what was typed after `sallyport`; the last one may be empty')
+    .action((words: readonly string[]) => {
+      for (const { value, says } of complete(program, words)) process.stdout.write(`${value}\t${says}\n`);
+    });
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../testing/cli.ts';
+
+let cwd: string;
+let server: Server;
+let baseUrl: string;
+let answers: Record<string, RequestListener>;
+let date: string | undefined;
+
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-doctor-'));
+  date = undefined;
+  answers = { '/readyz': json(200, { status: 'ready', checks: { store: 'ok' } }) };
+  server = createServer((request, response) => {
+    response.sendDate = date === undefined;
+    if (date !== undefined) response.setHeader('date', date);
+    (answers[request.url ?? ''] ?? json(404, { error: 'not_found' }))(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+function json(status: number, body: unknown): RequestListener {
+  return (_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+interface Told {
+  readonly check: string;
+  readonly status: string;
+  readonly says: string;
+  readonly fix?: string;
+}
+
+async function doctor(env: NodeJS.ProcessEnv = {}) {
+  const { exitCode, stdout } = await runCli(['doctor', '--json'], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: baseUrl, ...env },
+  });
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Told[] };
+  expect(exitCode).toBe(ok ? 0 : 1);
+  return { exitCode, findings, of: (check: string) => findings.find((finding) => finding.check === check) };
+}
+
+describe('a WebSocket', () => {
+  const stream = '/v1/code/sessions/doctor/worker/events/stream';
+
+  test('that is refused by the gateway came through', async () => {
+    server.on('upgrade', (_request, socket) =>
+      socket.end('HTTP/1.1 401 No\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n'),
+    );
+    expect((await doctor()).of('WebSocket')).toMatchObject({ status: 'ok' });
+  });
+
+  test('whose Upgrade a proxy takes away gets the same refusal, and fails', async () => {
+    answers[stream] = json(401, { error: 'invalid_token' });
+    const { exitCode, of } = await doctor();
+    expect(exitCode).toBe(1);
+    expect(of('WebSocket')).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('takes `Upgrade` away') as string,
+      fix: expect.stringContaining('proxy_set_header Upgrade') as string,
+    });
+  });
+
+  test('that is answered by something on the way fails', async () => {
+    answers[stream] = json(403, {});
+    expect((await doctor()).of('WebSocket')).toMatchObject({
+      status: 'fail',
+      says: 'a WebSocket is answered 403 on its way',
+    });
+    server.on('upgrade', (_request, socket) => socket.destroy());
+    expect((await doctor()).of('WebSocket')?.says).toMatch(/gets no answer: socket hang up/);
+  });
+});
+
+test('a service that is not ready fails with what is wrong', async () => {
+  answers['/readyz'] = json(503, { status: 'unavailable', checks: { store: 'failing' } });
+  expect((await doctor()).of('readiness')).toMatchObject({
+    status: 'fail',
+    says: 'the gateway is unavailable: store failing',
+  });
+});
+
+test('a page of something else is told as such', async () => {
+  answers['/readyz'] = (_request, response) => response.writeHead(200).end('<html>Welcome to nginx');
+  expect((await doctor()).of('readiness')).toMatchObject({ status: 'warn' });
+});
+
+test('a clock that is wrong is a warning', async () => {
+  date = new Date(Date.now() + 600_000).toUTCString();
+  const clock = (await doctor()).of('clock');
+  expect(clock?.status).toBe('warn');
+  expect(clock?.says).toMatch(/this machine is (599|60[01]) s behind the service/);
+});
+
+test('another issuer than the address fails', async () => {
+  answers['/.well-known/oauth-authorization-server'] = json(200, { issuer: 'https://elsewhere.example' });
+  expect((await doctor()).of('discovery')).toMatchObject({
+    status: 'fail',
+    says: expect.stringContaining('https://elsewhere.example') as string,
+  });
+});
+
+test('a token that has run out is told, and no token is ever shown', async () => {
+  const payload = Buffer.from(JSON.stringify({ exp: 1 })).toString('base64url');
+  const { findings, of } = await doctor({ SALLYPORT_TOKEN: `e30.${payload}.c2VjcmV0` });
+  expect(of('login')).toMatchObject({ status: 'fail' });
+  expect(JSON.stringify(findings)).not.toContain(payload);
+});
+
+test('a proxy is named without its password', async () => {
+  const { of } = await doctor({ HTTP_PROXY: 'http://me:secret@127.0.0.1:9', NO_PROXY: '127.0.0.1' });
+  expect(of('name')?.says).toBe('HTTP_PROXY names the proxy 127.0.0.1:9, unless NO_PROXY says otherwise');
+});
+
+describe('this machine', () => {
+  test('with nobody listening: exit 1, a next step, and no questions after that', async () => {
+    const ran = await runCli(['doctor'], { cwd, env: { SALLYPORT_BASE_URL: 'http://127.0.0.1:9' } });
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toBe('');
+    expect(ran.stdout).toMatch(/^ok {4}versions: .*\nok {4}configuration: http:\/\/127\.0\.0\.1:9/);
+    expect(ran.stdout).toMatch(
+      /\nfail {2}address: .* connection refused\.\n {6}Is the gateway running\?.*\n$/,
+    );
+  });
+
+  test('with a configuration that cannot be used', async () => {
+    mkdirSync(join(cwd, 'config'));
+    writeFileSync(join(cwd, 'config/config.json'), '{');
+    const { exitCode, findings } = await doctor();
+    expect(exitCode).toBe(1);
+    expect(findings.at(-1)).toMatchObject({ check: 'configuration', status: 'fail' });
+  });
+
+  test('where nothing can be written, or others can read', async () => {
+    mkdirSync(join(cwd, 'config/state/logins'), { recursive: true });
+    chmodSync(join(cwd, 'config/state/logins'), 0o755);
+    expect((await doctor()).of('state folder')).toMatchObject({
+      status: 'warn',
+      fix: expect.stringContaining('chmod') as string,
+    });
+    writeFileSync(join(cwd, 'a-file'), '');
+    const { of } = await doctor({ SALLYPORT_CONFIG_DIR: join(cwd, 'a-file') });
+    expect(of('config folder')).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('is not writable') as string,
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { createClient } from '@sallyport/core/client';
+import type { Credentials } from '@sallyport/oauth';
+import { loginStore, tokensOf } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { fail, failed, ok, warn, type Verdict } from './finding.ts';
+import { patienceMs, type Reached } from './service.ts';
+
+const logIn = 'Run: sallyport login';
+
+/** What is there to log in with, without asking anybody. */
+export async function login(context: Context): Promise<Verdict> {
+  const { clock, settings } = context;
+  if (settings.token !== undefined) {
+    const expiresAt = expiryOf(settings.token);
+    if (expiresAt !== undefined && expiresAt <= clock.now())
+      return fail(
+        `the token in SALLYPORT_TOKEN expired ${minutes(clock.now() - expiresAt)} ago`,
+        'Set it to a valid token, or unset it to use the stored login.',
+      );
+    const until = expiresAt === undefined ? '' : `, for ${minutes(expiresAt - clock.now())} more`;
+    return ok(`SALLYPORT_TOKEN is used over any stored login${until}`);
+  }
+  const { store, loginKey } = loginStore(settings);
+  const stored = await store.load(loginKey);
+  if (stored === undefined) return warn(`there is no login for ${loginKey}`, logIn);
+  return describe(stored, clock.now());
+}
+
+/** Whether the service takes it; a token that has run out is renewed on the way, as for any command. */
+export async function account(context: Context, reached: Reached): Promise<Verdict> {
+  const client = createClient({ ...reached, tokens: tokensOf(context, reached) });
+  try {
+    const { account: of, organization } = await client.oauth.profile({
+      signal: context.interrupt.asked,
+      timeoutMs: patienceMs,
+    });
+    const who = of?.email ?? 'an account without a name';
+    return ok(`the service knows ${who} (${organization.name ?? organization.uuid ?? 'no organization'})`);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function describe({ expiresAt, refreshToken }: Credentials, now: number): Verdict {
+  if (expiresAt > now) return ok(`logged in; the access token holds for ${minutes(expiresAt - now)}`);
+  return refreshToken === undefined
+    ? fail(`the login expired ${minutes(now - expiresAt)} ago and cannot be renewed`, logIn)
+    : ok('logged in; the access token has run out and is renewed at the next call');
+}
+
+/** The expiry in a JWT (RFC 7519 4.1.4); nothing else of it is looked at. */
+function expiryOf(token: string): number | undefined {
+  const [, payload, signature] = token.split('.');
+  if (payload === undefined || signature === undefined) return undefined;
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp?: unknown };
+    return typeof exp === 'number' ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function minutes(ms: number): string {
+  return ms < 120_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { endpointUrl } from '@sallyport/core/client';
+import { contract, workerVersion } from '@sallyport/core/contract';
+import type { Context } from '../../context.ts';
+import { fail, ok, warn, type Verdict } from './finding.ts';
+import { patienceMs, type Reached } from './service.ts';
+
+const fix =
+  'Let what stands between pass WebSockets on; nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";';
+
+/**
+ * Asks for a worker's stream without a credential, straight, as a bridge does. The gateway refuses, and says with
+ * `Sec-WebSocket-Version` (RFC 6455 4.4) that it was asked for a WebSocket: a proxy that takes `Upgrade` away would
+ * else go unseen, for the refusal is the same.
+ */
+export async function upgrade(
+  { interrupt, random }: Context,
+  { baseUrl }: Reached,
+  isGateway: boolean,
+): Promise<Verdict> {
+  const url = endpointUrl(baseUrl, contract.worker.stream, { params: { id: 'doctor' } });
+  const request = (url.startsWith('https:') ? requestHttps : requestHttp)(url, {
+    agent: false,
+    signal: interrupt.asked,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': Buffer.from(random.bytes(16)).toString('base64'),
+      'vendor-version': workerVersion,
+    },
+  });
+  request.setTimeout(patienceMs, () => request.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
+  request.on('error', () => undefined); // also what comes after the answer
+  request.end();
+  try {
+    const [answer] = (await Promise.race([once(request, 'upgrade'), once(request, 'response')])) as [
+      IncomingMessage,
+    ];
+    return judge(answer, isGateway);
+  } catch (error) {
+    interrupt.asked.throwIfAborted();
+    return fail(`a WebSocket gets no answer: ${(error as Error).message}`, fix);
+  } finally {
+    request.destroy();
+  }
+}
+
+function judge({ headers, statusCode = 0 }: IncomingMessage, isGateway: boolean): Verdict {
+  if (statusCode === 101 || headers['sec-websocket-version'] !== undefined)
+    return ok('WebSockets reach the gateway');
+  if (statusCode !== 401) return fail(`a WebSocket is answered ${statusCode} on its way`, fix);
+  const says = 'the answer does not show that the upgrade came through';
+  return isGateway ? fail(`something takes \`Upgrade\` away: ${says}`, fix) : warn(says, fix);
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { examples } from '../help.ts';
+import type { Act } from './act.ts';
+
+export function addLoginCommands(program: Command, act: Act): void {
+  examples(
+    program
+      .command('login')
+      .description('Log in to the gateway, by browser or by device code')
+      .option('--device', 'show a code to type in a browser on any machine')
+      .option('--session-key-stdin', 'read a session key from stdin (for scripts)')
+      .action(act(async () => (await import('./login.ts')).login)),
+    'sallyport login',
+    'sallyport login --device',
+    'sallyport-gateway admin session-key | sallyport login --session-key-stdin',
+  );
+  examples(
+    program
+      .command('logout')
+      .description('End this login and forget it')
+      .action(act(async () => (await import('./logout.ts')).logout)),
+    'sallyport logout',
+    'sallyport logout --base-url https://sallyport.example',
+  );
+  examples(
+    program
+      .command('whoami')
+      .description('Show the account and the organization of this login')
+      .action(act(async () => (await import('./whoami.ts')).whoami)),
+    'sallyport whoami',
+    'sallyport whoami --json',
+  );
+}

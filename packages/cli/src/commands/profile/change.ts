@@ -1,0 +1,73 @@
+import { writeUserFile, type Profile } from '../../config/files.ts';
+import { defaultBaseUrl } from '../../config/keys.ts';
+import { chosenProfile, profileNamed } from '../../config/resolve.ts';
+import { readSources } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import type { Output } from '../../io/terminal.ts';
+
+export interface ProfileAddOptions {
+  readonly organization?: string;
+  readonly use?: boolean;
+}
+
+export async function profileAdd(
+  context: Context,
+  options: ProfileAddOptions,
+  name: string,
+): Promise<Output> {
+  if (!/^[\w-]{1,64}$/.test(name)) {
+    throw new CommandError(
+      'invalid_name',
+      `${JSON.stringify(name)} is no name for a profile.`,
+      exitCodes.usage,
+      'Take letters, digits, - and _.',
+    );
+  }
+  const sources = readSources(context.flags, context.env);
+  const { userPath, user } = sources;
+  if (Object.hasOwn(user.profiles, name)) {
+    throw new CommandError(
+      'profile_exists',
+      `There is a profile ${name} already.`,
+      exitCodes.conflict,
+      `To change it: sallyport config set base-url URL --profile ${name}`,
+    );
+  }
+  // Where a project asks for the profile that is being made, there is nothing to resolve yet.
+  const { environment, flags } = sources;
+  const profile: Profile = {
+    'base-url': flags['base-url'] ?? environment['base-url'] ?? user.values['base-url'] ?? defaultBaseUrl,
+    ...(options.organization !== undefined && { organization: options.organization }),
+  };
+  const values = options.use === true ? { ...user.values, profile: name } : user.values;
+  writeUserFile(userPath, { values, profiles: { ...user.profiles, [name]: profile } });
+  const use = options.use === true ? 'It is in use.' : `To use it: sallyport profile use ${name}`;
+  return {
+    json: { name, ...profile, in_use: options.use === true },
+    human: `Added the profile ${name} for ${profile['base-url'] ?? ''}. ${use}`,
+  };
+}
+
+export async function profileUse(context: Context, _options: object, name: string): Promise<Output> {
+  const sources = readSources(context.flags, context.env);
+  const profile = profileNamed(sources.user, name, 'this command');
+  const user = { ...sources.user, values: { ...sources.user.values, profile: name } };
+  writeUserFile(sources.userPath, user);
+  const { value, from } = chosenProfile({ ...sources, user });
+  if (value !== name)
+    context.terminal.note(`Here the profile is ${value ?? 'none'} all the same: ${from} wins.`);
+  return {
+    json: { name, ...profile },
+    human: `The profile ${name} is in use: ${profile['base-url'] ?? defaultBaseUrl}.`,
+  };
+}
+
+export async function profileRemove(context: Context, _options: object, name: string): Promise<Output> {
+  const { userPath, user } = readSources(context.flags, context.env);
+  profileNamed(user, name, 'this command');
+  const { [name]: _removed, ...profiles } = user.profiles;
+  const { profile: used, ...others } = user.values;
+  writeUserFile(userPath, { values: used === name ? others : user.values, profiles });
+  return { json: { name, removed: true }, human: `Removed the profile ${name}.` };
+}

@@ -1,0 +1,53 @@
+import { finalStatuses, SessionStatus, type SessionEvent } from '@sallyport/core/contract';
+
+/** How a session ended; of `exit_code` and `signal` at most one is there. */
+export interface SessionEnd {
+  readonly status: SessionStatus;
+  readonly reason?: string;
+  readonly exit_code?: number;
+  readonly signal?: string;
+}
+
+/** Whether that status is one that the session keeps. */
+export function isFinal(status: SessionStatus): boolean {
+  return finalStatuses.includes(status);
+}
+
+/** Looks at a session's events in order; gives its end with the event that ends it. */
+export function endWatch(): (event: SessionEvent) => SessionEnd | undefined {
+  let exit: Pick<SessionEnd, 'exit_code' | 'signal'> = {};
+  return ({ type, data }) => {
+    if (type === 'worker.exited') exit = exitOf(data);
+    if (type !== 'session.updated') return undefined;
+    const status = SessionStatus.safeParse(data['status']);
+    if (!status.success || !isFinal(status.data)) return undefined;
+    return { status: status.data, ...exit, ...causeOf(data) };
+  };
+}
+
+/** What the `data` of `session.updated` or `worker.exited` says of the cause. */
+export function causeOf(data: SessionEvent['data']): Omit<SessionEnd, 'status'> {
+  const reason = data['reason'];
+  return { ...(typeof reason === 'string' && { reason }), ...exitOf(data) };
+}
+
+function exitOf({ exit_code: code, signal }: SessionEvent['data']): Pick<SessionEnd, 'exit_code' | 'signal'> {
+  if (typeof code === 'number') return { exit_code: code };
+  return typeof signal === 'string' ? { signal } : {};
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  worker_lost: 'its bridge was lost',
+  undeliverable: 'no bridge took its work',
+};
+
+/** Why it ended, in words; `undefined`: there is nothing to say. */
+export function whyEnded({
+  reason,
+  exit_code: code,
+  signal,
+}: Omit<SessionEnd, 'status'>): string | undefined {
+  if (reason !== undefined) return reasons[reason] ?? reason;
+  if (signal !== undefined) return `ended by ${signal}`;
+  return code === undefined || code === 0 ? undefined : `exit code ${code}`;
+}

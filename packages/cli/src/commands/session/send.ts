@@ -1,0 +1,33 @@
+import { connect } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import { readStdin } from '../../io/stdin.ts';
+import type { Output } from '../../io/terminal.ts';
+import { aboutSession } from './advice.ts';
+
+/** Sends a message to a session; its process gets it if its bridge keeps standard input open. */
+export async function sessionSend(
+  context: Context,
+  _options: object,
+  id: string,
+  argument: string,
+): Promise<Output> {
+  const text = argument === '-' ? await readStdin(context, 'the message') : argument;
+  if (text.trim() === '') {
+    throw new CommandError(
+      'empty_message',
+      'The message is empty.',
+      exitCodes.usage,
+      'Say what to send: sallyport session send ID "..."',
+    );
+  }
+  const { client } = await connect(context);
+  // With an id of its own a repeated request does not append it twice.
+  const message = { id: context.ids.next('evt'), type: 'session.message', data: { text } };
+  const signal = context.interrupt.asked;
+  const { events } = await aboutSession(
+    client.sessions.append({ params: { id }, body: { events: [message] }, signal }),
+  );
+  const [sent] = events;
+  return { json: { session_id: id, ...sent }, human: `Sent as event ${sent?.seq ?? '?'} of session ${id}.` };
+}

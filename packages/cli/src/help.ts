@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url';
+import { nearest } from '@sallyport/core';
+import { CommanderError, type AddHelpTextContext, type Command } from 'commander';
+import { commandPath, fromCommander, unknownCommand } from './usage.ts';
+
+const exitCodeLines = `Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not logged in or refused, 4 not found,
+            5 conflict, 6 unreachable or timed out, 130 interrupted`;
+
+/** The page that this installation came with: it is of the same version, and needs no network. */
+const page = new URL('../README.md', import.meta.url);
+
+/** Shows how a command is used, at the end of its help. */
+export function examples(command: Command, ...lines: readonly string[]): Command {
+  return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
+}
+
+/** Once all commands are there: what the help of each one has, and how each refuses. */
+export function finishHelp(program: Command): void {
+  for (const command of withDescendants(program)) {
+    command
+      .configureHelp({ showGlobalOptions: command !== program })
+      .configureOutput({ outputError: () => undefined }) // `runProgram` tells it, in the form asked for
+      .exitOverride((error) => {
+        throw isAskedFor(error) ? error : fromCommander(command, error);
+      })
+      .addHelpText('after', `\n${exitCodeLines}\nDocumentation: ${fileURLToPath(page)}`);
+    if (command.commands.length > 0) addHelpCommand(command);
+  }
+  program.addHelpText('beforeAll', refuseUnknownTopic);
+}
+
+/** Help or version: what was wanted is on stdout. */
+export function isAskedFor(error: unknown): boolean {
+  return error instanceof CommanderError && error.exitCode === 0;
+}
+
+function withDescendants(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withDescendants)];
+}
+
+/** Commander's own `help` shows the general help for a topic that it does not know, and stops at the first level. */
+function addHelpCommand(group: Command): void {
+  group
+    .helpCommand(false)
+    .command('help', { hidden: group.parent !== null })
+    .description('Show the help of a command')
+    .argument('[command...]', 'such as: session run')
+    .exitOverride((error) => {
+      throw isAskedFor(error) ? error : fromCommander(group, error);
+    })
+    .action((names: readonly string[]) => {
+      const found = names.reduce(subcommand, group);
+      found.outputHelp();
+    });
+}
+
+function subcommand(group: Command, name: string): Command {
+  const found = group.commands.find((command) => command.name() === name);
+  if (found === undefined) throw unknownCommand(group, name, nearestCommand(group, name));
+  return found;
+}
+
+/** `sallyport nope --help`: commander looks for `--help` before it looks whether there is such a command. */
+function refuseUnknownTopic({ command }: AddHelpTextContext): string {
+  const [name] = command.args;
+  if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) subcommand(command, name);
+  return '';
+}
+
+function nearestCommand(group: Command, name: string): string | undefined {
+  const meant = nearest(
+    name,
+    group
+      .createHelp()
+      .visibleCommands(group)
+      .map((command) => command.name()),
+  );
+  return meant === undefined ? undefined : `\`${commandPath(group)} ${meant}\``;
+}

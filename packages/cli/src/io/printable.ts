@@ -1,0 +1,4 @@
+/** Text of other people as it may go to a terminal: what is no printing character could steer it. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { table } from './table.ts';
+
+test('columns are aligned, and what others wrote cannot steer the terminal', () => {
+  expect(
+    table(
+      ['ID', 'TITLE'],
+      [
+        ['session_1', 'a\u001B]0;mine\u0007b\nc'],
+        ['s2', ''],
+      ],
+    ),
+  ).toBe('ID         TITLE\nsession_1  a ]0;mine b c\ns2');
+});

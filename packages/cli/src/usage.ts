@@ -1,0 +1,29 @@
+import type { Command, CommanderError } from 'commander';
+import { CommandError, exitCodes } from './io/exit.ts';
+
+/** How a person types the command: `sallyport session run`. */
+export function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+}
+
+/** Wrong usage of `command`, with the help that knows better. */
+export function usageError(command: Command, message: string): CommandError {
+  return new CommandError('usage', message, exitCodes.usage, `See: ${commandPath(command)} --help`);
+}
+
+/** Commander's refusal as one sentence of ours: `error: unknown option '--limt'\n(Did you mean --limit?)`. */
+export function fromCommander(command: Command, { code, message }: CommanderError): CommandError {
+  if (code === 'commander.help') return usageError(command, `Which command of \`${commandPath(command)}\`?`);
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/\n\((Did you mean [^)]*)\)$/, '. $1')
+    .replace(' is invalid. ', ' is invalid: ');
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return usageError(command, /[.?!]$/.test(sentence) ? sentence : `${sentence}.`);
+}
+
+/** `name` is no command of `group`. */
+export function unknownCommand(group: Command, name: string, meant: string | undefined): CommandError {
+  const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  return usageError(group, `Unknown command '${name}'.${suggestion}`);
+}

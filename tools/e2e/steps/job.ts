@@ -1,0 +1,123 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Program } from '../process.ts';
+import type { StepBench } from './bench.ts';
+import { processesOf, sessionLog, until, type LoggedEvent } from './session-log.ts';
+
+/**
+ * What a session runs. Whoever runs it, or anything of it, holds the lock: a second holder leaves `overlap` in the trace.
+ * One process moves out of the group; the events on standard input are counted; `go` lets it end.
+ */
+const command = `exec 9>>lock; flock -n 9 || echo overlap >>trace
+echo one; echo "start $$" >>trace; setsid sleep 1000 >/dev/null 2>&1 &
+grep -c '"session.message"' | sed 's/^/prompts: /'
+while [ ! -e go ]; do sleep 0.02; done; echo two; echo end >>trace`;
+
+/** The main job in a directory of its own, on a bench that others use before and after, never meanwhile. */
+export class Job {
+  readonly #bench: StepBench;
+  readonly #directory: string;
+  #bridge: Program | undefined;
+  #run: Program | undefined;
+
+  constructor(bench: StepBench) {
+    this.#bench = bench;
+    this.#directory = mkdtempSync(join(bench.folder, 'job-'));
+    bench.proxy.forget();
+  }
+
+  startBridge(): void {
+    this.#bridge = this.#bench.sallyport(['bridge', 'run', '--dir', this.#directory, '--exec', command]);
+  }
+
+  /** kill -9 of the bridge alone: what it leaves behind has to end by itself. */
+  async killBridge(): Promise<void> {
+    await this.#bridge?.stop('SIGKILL');
+  }
+
+  /** Resolves when the session's process runs; gives its pid. */
+  async started(): Promise<number> {
+    return until(() => this.trace.map((line) => Number(/^start (\d+)$/.exec(line)?.[1])).find(Boolean));
+  }
+
+  /** kill -9 of the session's process alone: those that it started are left behind. */
+  async killProcess(): Promise<void> {
+    process.kill(await this.started(), 'SIGKILL');
+  }
+
+  async startSession(): Promise<void> {
+    await this.#bridge?.shows(/Waiting for work/);
+    const environment = await this.environmentId();
+    this.#run = this.#bench.sallyport(['session', 'run', 'look', '--env', environment]);
+  }
+
+  async environmentId(): Promise<string> {
+    const [, id = ''] = (await this.#bridge?.shows(/environment (env_\w+)/i)) ?? [];
+    return id;
+  }
+
+  /** Lets the command end. */
+  go(): void {
+    writeFileSync(join(this.#directory, 'go'), '');
+  }
+
+  get trace(): readonly string[] {
+    const file = join(this.#directory, 'trace');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  }
+
+  /** How `session run` ended, after what must hold however the job went has been checked. */
+  async outcome(): Promise<Outcome> {
+    const run = this.#run!;
+    const exitCode = await run.end();
+    const [, sessionId = ''] = /session (session_\w+) on/.exec(run.screen) ?? [];
+    const { proxy, baseUrl, token } = this.#bench;
+    const log = await sessionLog(baseUrl, token, sessionId);
+    expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+    expect(new Set(log.map(({ id }) => id)).size).toBe(log.length);
+    // What was acknowledged is there, where it was said to be.
+    expect(log.map(({ id, seq }) => ({ id, seq }))).toEqual(expect.arrayContaining(proxy.acknowledged));
+    expect(linesOf(log).join('')).toBe(run.stdout);
+    await until(() => processesOf(sessionId).length === 0);
+    expect(this.trace).not.toContain('overlap');
+    const { status, reason } = log.findLast(({ type }) => type === 'session.updated')?.data ?? {};
+    return {
+      exitCode,
+      status,
+      ...(reason !== undefined && { reason }),
+      output: run.stdout,
+      starts: this.trace.filter((line) => line.startsWith('start')).length,
+    };
+  }
+
+  /** What the person sees. */
+  get screen(): string {
+    return `${this.#run?.screen ?? ''}\n--- bridge\n${this.#bridge?.screen ?? ''}`;
+  }
+
+  /** Ends the bridge as Ctrl-C does. */
+  async end(): Promise<void> {
+    await this.#bridge?.shows(/Waiting for work/);
+    expect(await this.#bridge?.stop('SIGINT')).toBe(0);
+  }
+
+  async abandon(): Promise<void> {
+    await Promise.all([this.#bridge?.stop('SIGKILL'), this.#run?.stop('SIGKILL')]);
+  }
+}
+
+export interface Outcome {
+  readonly exitCode: number | string | null;
+  readonly status: unknown;
+  readonly reason?: unknown;
+  readonly output: string;
+  /** How often the command was started. */
+  readonly starts: number;
+}
+
+function linesOf(log: readonly LoggedEvent[]): string[] {
+  return log
+    .filter(({ type, data }) => type === 'session.output' && data['stream'] === 'stdout')
+    .map(({ data }) => `${String(data['text'])}\n`);
+}

@@ -1,0 +1,28 @@
+/**
+ * Preloaded (`node --import`), gives a program a wall clock that a test sets: off by as many milliseconds as the file in
+ * SHIFTED_CLOCK says. The monotonic clock and the timers go on as ever, as when somebody sets a machine's clock.
+ */
+import { readFileSync } from 'node:fs';
+
+const file = process.env['SHIFTED_CLOCK'] ?? '';
+const realNow = Date.now.bind(Date);
+const RealDate = Date;
+let shiftMs = 0;
+let readAt = -Infinity;
+
+function now() {
+  // Not at each call: some ask thousands of times a second.
+  const at = performance.now();
+  if (at - readAt > 10) {
+    readAt = at;
+    shiftMs = Number(readFileSync(file, 'utf8'));
+  }
+  return realNow() + shiftMs;
+}
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args, newTarget) =>
+    Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+  apply: () => new RealDate(now()).toString(),
+  get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
+});
