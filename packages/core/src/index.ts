@@ -19,6 +19,7 @@ export {
   silentLog,
   silentReporter,
   type AttributeValue,
+  type Grants,
   type Log,
   type Report,
   type Reporter,
@@ -28,4 +29,8 @@ export {
 export { createLocalWakeups } from './wakeups.ts';
 export { fullJitter } from './backoff.ts';
 export { nestsTooDeep } from './nesting.ts';
-export { nearest } from './nearest.ts';
+export { isJsonObject } from './json-object.ts';
+export { isLoopback } from './loopback.ts';
+export { createLru, type Lru } from './lru.ts';
+export { didYouMean } from './nearest.ts';
+export { isDiskFull, whyNotWritten } from './disk.ts';

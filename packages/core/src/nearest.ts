@@ -1,5 +1,15 @@
+/** The question that a wrong name asks for, `undefined` where nothing is near; `show` says how the name is written. */
+export function didYouMean(
+  name: string,
+  names: readonly string[],
+  show = (meant: string) => meant,
+): string | undefined {
+  const meant = nearest(name, names);
+  return meant === undefined ? undefined : `Did you mean ${show(meant)}?`;
+}
+
 /** The one of `names` that needs the fewest edits to become `name`, if it is near enough to be what was meant. */
-export function nearest(name: string, names: readonly string[]): string | undefined {
+function nearest(name: string, names: readonly string[]): string | undefined {
   const scored = names.map((candidate) => ({ candidate, edits: distance(name, candidate) }));
   const best = scored.sort((a, b) => a.edits - b.edits)[0];
   return best && best.edits <= Math.max(2, Math.ceil(name.length / 3)) ? best.candidate : undefined;

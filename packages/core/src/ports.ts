@@ -47,6 +47,12 @@ export interface Wakeups {
   subscribe(topic: string, wake: () => void): () => void;
 }
 
+/** What stands behind credentials: a login or an API key, by its id. */
+export interface Grants {
+  /** Runs `revoked` once, soon after the grant stands no more, whoever ended it; returns the end of the watch. */
+  watch(grantId: string, revoked: () => void): () => void;
+}
+
 /** The part of pino's interface that the engines use. */
 export interface Log {
   debug(fields: object, message: string): void;

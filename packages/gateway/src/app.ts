@@ -5,11 +5,14 @@ import {
   systemRandom,
   type Clock,
   type Dialect,
+  type Grants,
   type Ids,
   type Random,
   ServiceError,
 } from '@sallyport/core';
+import { headerNames } from '@sallyport/core/contract';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Gates } from './http/admission.ts';
 import { collectAllowedMethods } from './http/allowed-methods.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { Authenticator } from './http/handler.ts';
@@ -22,6 +25,8 @@ import { createRateLimiter } from './http/rate-limit.ts';
 import { createRefusals, unrouted, type Elsewhere } from './http/refusals.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { createUpgradeRouter } from './http/upgrades.ts';
+import { registerPassthrough, type Passthrough } from './passthrough/routes.ts';
+import { isUploading } from './passthrough/upload.ts';
 import { registerAccessLog } from './plugins/access-log.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerHealth, type Checks } from './plugins/health.ts';
@@ -30,11 +35,16 @@ import { registerHealth, type Checks } from './plugins/health.ts';
 export interface Served {
   readonly authenticator: Authenticator;
   readonly handlers: PartialHandlers;
+  /** Tells of revocations, which end open streams. */
+  readonly grants?: Grants;
+  readonly gates?: Gates;
   /** Asked by `/readyz`. */
   readonly checks?: Checks;
   /** Registers the pages for browsers, in a scope of their own. */
   readonly pages?: (app: FastifyInstance) => void | Promise<void>;
   readonly elsewhere?: Elsewhere;
+  /** What goes elsewhere; by default all is served here. */
+  readonly passthrough?: Passthrough;
   /** What engines do when the gateway drains, in order: answer held polls, say goodbye on streams. */
   readonly drainSteps?: readonly (() => Promise<void>)[];
 }
@@ -88,7 +98,7 @@ export function createApp(served: Served, options: AppOptions): App {
   const methodsAt = collectAllowedMethods(app);
   registerAccessLog(app, clock);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ 'request-id': request.id, 'x-content-type-options': 'nosniff' });
+    reply.headers({ [headerNames.requestId]: request.id, 'x-content-type-options': 'nosniff' });
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
       return done(new ServiceError('invalid_request', 'The Host header is missing.'));
     if (!request.is404) return done();
@@ -102,16 +112,19 @@ export function createApp(served: Served, options: AppOptions): App {
     done();
   });
   registerHealth(app, { checks: served.checks ?? {}, drain, clock });
-  registerCors(app, { dialect, origins: options.corsOrigins });
+  const { pages, passthrough } = served;
+  const isLocal = (name: string) => (passthrough?.destinations.get(name)?.to ?? 'local') === 'local';
+  if (isLocal('oauth')) registerCors(app, { dialect, origins: options.corsOrigins });
 
   const upgrades = createUpgradeRouter({ drain, clock, random });
   void app.register((scope, _options, done) => {
     const limiter = createRateLimiter(clock, options.rateLimits);
-    registerContract(scope, { ...served, limiter, dialect, clock, drain, upgrades });
-    registerFamilies(scope, { authenticator: served.authenticator, dialect });
+    const context = { ...served, limiter, dialect, clock, drain, upgrades, isLocal };
+    registerContract(scope, context);
+    registerFamilies(scope, context);
+    if (passthrough) registerPassthrough(scope, passthrough, { ...context, trustProxy: options.trustProxy });
     done();
   });
-  const { pages } = served;
   if (pages) void app.register(async (scope) => pages(scope));
   app.addHook('preClose', () => drain.run(served.drainSteps ?? []));
 
@@ -120,7 +133,11 @@ export function createApp(served: Served, options: AppOptions): App {
     drain,
     async attach(listener) {
       await app.ready();
-      listener.server.on('clientError', (error, socket) => refusals.onClientError(error, socket as never));
+      listener.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        // The forwarder has limits of its own for uploads.
+        const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+        if (!isLate || !isUploading(socket)) refusals.onClientError(error, socket as never);
+      });
       const serve = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response);
       listener.open(serve, (request, socket, head) => upgrades.receive(request, { socket, head }, serve));
     },

@@ -1,10 +1,10 @@
 import type { WorkerTokens } from '@sallyport/bridge/server';
-import { isApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
+import { invalidToken, isApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
 import type { Authenticator } from './http/handler.ts';
 
 /** Who credentials are of, by the authorization server and the bridge. */
 export function createAuthenticator(
-  { accessTokens, apiKeys, sessions }: AuthorizationServer,
+  { accessTokens, apiKeys, grants, sessions }: AuthorizationServer,
   workerTokens: WorkerTokens,
 ): Authenticator {
   return {
@@ -18,6 +18,11 @@ export function createAuthenticator(
       return { accountId, organizationId, role, permissions, scopes, grantId: familyId, isApiKey: false };
     },
     sessionKey: (key) => sessions.authenticate(key),
-    ingress: (token) => workerTokens.verify(token),
+    async ingress(token) {
+      const worker = await workerTokens.verify(token);
+      // As an access token's: a worker's token ends with the login that it came by.
+      if (!(await grants.stands(worker.grantId))) throw invalidToken();
+      return worker;
+    },
   };
 }

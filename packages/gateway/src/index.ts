@@ -13,3 +13,4 @@ export type {
   SseFrame,
   WorkerCaller,
 } from './http/handler.ts';
+export { createProgram } from './program.ts';

@@ -234,17 +234,17 @@ describe('usage', () => {
   });
 
   test.each([
-    [['strat'], /^error: there is no command 'strat'; did you mean start\?\n$/],
+    [['strat'], /^error: there is no command 'strat'\. Did you mean start\?\n$/],
     [
       ['frobnicate', '--port', '0'],
-      /^error: there is no command 'frobnicate'; sallyport-gateway --help lists all\n$/,
+      /^error: there is no command 'frobnicate'\. `sallyport-gateway --help` lists all\.\n$/,
     ],
     [['start', 'now'], /^error: start takes no arguments, but got now\n$/],
     [['admin', 'usr'], /Did you mean user/],
     [['start', '--prot', '1'], /unknown option '--prot'/],
     [['start', '--set', 'port'], /'--set <key=value>' argument 'port' is invalid. It must be KEY=VALUE\./],
     [['start', '--port', 'x'], /^sallyport-gateway: port \(from --port\) must be a whole number/],
-    [['config', '--set', 'oauth.issParam=1'], /did you mean oauth\.issParameter\?/],
+    [['config', '--set', 'oauth.issParam=1'], /Did you mean oauth\.issParameter\?/],
   ])('%j is wrong usage', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect([code, stdout]).toEqual([2, '']);
@@ -274,19 +274,21 @@ describe('migrate and doctor', () => {
     expect(migrated).toMatchObject({ code: 0, stdout: `${join(dataDir, 'sallyport.db')} is up to date\n` });
     const doctor = await run(['doctor', '--json', '--data-dir', dataDir]);
     expect(doctor.code).toBe(0);
-    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; ok: boolean }[] };
-    expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
-      ['configuration', true],
-      ['data directory', true],
-      ['store', true],
-    ]);
+    expect(JSON.parse(doctor.stdout)).toEqual({
+      ok: true,
+      findings: ['configuration', 'data directory', 'store'].map((check) => ({
+        check,
+        status: 'ok',
+        says: expect.any(String) as string,
+      })),
+    });
   });
 
   test('doctor passes where nothing is yet, and makes nothing', async () => {
     const dataDir = join(directory, 'fresh', 'machine');
     const { code, stdout } = await run(['doctor', '--data-dir', dataDir]);
     expect(code).toBe(0);
-    expect(stdout).toContain(`ok     store: ${join(dataDir, 'sallyport.db')} is made at the first start\n`);
+    expect(stdout).toContain(`ok    store: ${join(dataDir, 'sallyport.db')} is made at the first start\n`);
     expect(existsSync(join(directory, 'fresh'))).toBe(false);
   });
 
@@ -304,15 +306,15 @@ describe('migrate and doctor', () => {
     lock.release();
     expect([held.code, held.stdout]).toEqual([
       1,
-      expect.stringMatching(/^FAILED store: .*restart the gateway/m),
+      expect.stringMatching(/^fail  store: .*restart the gateway/m),
     ]);
   });
 
   test('doctor names what would stop a start', async () => {
     const { code, stdout } = await run(['doctor', '--data-dir', join(main, 'below-a-file')]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAILED data directory: /m);
-    expect((await run(['doctor', '--port', 'x'])).stdout).toMatch(/^FAILED configuration: port/m);
+    expect(stdout).toMatch(/^fail  data directory: /m);
+    expect((await run(['doctor', '--port', 'x'])).stdout).toMatch(/^fail  configuration: port/m);
   });
 });
 

@@ -89,11 +89,8 @@ Examples:
 async function refuseArguments(program: Command, start: Command): Promise<void> {
   const [first = ''] = program.args;
   if (first === start.name()) start.error(`error: start takes no arguments, but got ${start.args.join(' ')}`);
-  const { nearest } = await import('@sallyport/core');
-  const meant = nearest(
-    first,
-    program.commands.map((command) => command.name()),
-  );
-  const next = meant === undefined ? 'sallyport-gateway --help lists all' : `did you mean ${meant}?`;
-  program.error(`error: there is no command '${first}'; ${next}`);
+  const { didYouMean } = await import('@sallyport/core');
+  const names = program.commands.map((command) => command.name());
+  const next = didYouMean(first, names) ?? '`sallyport-gateway --help` lists all.';
+  program.error(`error: there is no command '${first}'. ${next}`);
 }

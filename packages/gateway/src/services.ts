@@ -1,21 +1,25 @@
 import { createBridgeEngine } from '@sallyport/bridge/server';
 import { createIds, createLocalWakeups, systemRandom, type Clock, type Log } from '@sallyport/core';
 import { createAuthorizationServer } from '@sallyport/oauth/server';
-import { createTelemetryEngine } from '@sallyport/telemetry/server';
+import { createBundleFiles, createFeedbackEngine, createTelemetryEngine } from '@sallyport/telemetry/server';
 import type { Served } from './app.ts';
 import { createAuthenticator } from './authenticator.ts';
 import type { Config } from './config/schema.ts';
 import type { Handlers } from './http/handler.ts';
 import { createPages } from './pages/pages.ts';
+import { openPassthrough } from './passthrough/open.ts';
 import { accountHandlers } from './routes/account.ts';
 import { bridgeHandlers } from './routes/bridge.ts';
 import { devicesHandlers } from './routes/devices.ts';
+import { environmentsHandlers } from './routes/environments.ts';
+import { registerIssuerPath } from './routes/issuer-path.ts';
+import { feedbackGates, feedbackHandlers } from './routes/feedback.ts';
 import { oauthHandlers } from './routes/oauth.ts';
 import { sessionsHandlers } from './routes/sessions.ts';
 import { telemetryHandlers } from './routes/telemetry.ts';
 import { workerHandlers } from './routes/worker.ts';
 import { lockStore } from './store/embedded/lock.ts';
-import { embeddedStorePath } from './store/embedded/path.ts';
+import { embeddedStorePath, feedbackDirectory } from './store/embedded/path.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
@@ -70,6 +74,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const { dialect } = config;
   const random = systemRandom;
   const ids = createIds(clock, random);
+  const wakeups = createLocalWakeups();
 
   const oauth = await createAuthorizationServer({
     store: store.oauth,
@@ -81,6 +86,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     ids,
     dialect,
     log,
+    wakeups,
   });
   const workerTokens = createWorkerTokens(oauth.signer, clock);
   const bridge = createBridgeEngine({
@@ -88,25 +94,30 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     clock,
     random,
     ids,
-    wakeups: createLocalWakeups(),
+    wakeups,
     workerTokens,
     devices: oauth.trustedDevices,
     apiBaseUrl: publicUrl,
     config: config.bridge,
     log,
   });
+  const organizations = {
+    async isZeroDataRetention(organizationId: string) {
+      return (await oauth.organizations.get(organizationId))?.zeroDataRetention ?? false;
+    },
+  };
   const telemetry = createTelemetryEngine({
     store: store.telemetry,
-    organizations: {
-      async isZeroDataRetention(organizationId) {
-        return (await oauth.organizations.get(organizationId))?.zeroDataRetention ?? false;
-      },
-    },
+    organizations,
     clock,
     log,
     config: config.telemetry,
   });
+  const files = createBundleFiles(feedbackDirectory(config));
+  const feedback = createFeedbackEngine({ store: store.feedback, files, organizations, clock, ids, log });
 
+  const passthrough = await openPassthrough(config, clock);
+  const servesOAuth = passthrough.destinations.get('oauth')?.to === 'local';
   const pages = createPages(oauth, { dialect, random });
   const handlers: Handlers = {
     oauth: oauthHandlers(oauth, pages.consent),
@@ -116,10 +127,11 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     sessions: sessionsHandlers(bridge),
     worker: workerHandlers(bridge),
     telemetry: telemetryHandlers(telemetry),
-    environments: {},
-    feedback: {},
+    environments: environmentsHandlers(bridge),
+    feedback: feedbackHandlers(feedback, clock),
   };
 
+  await feedback.start();
   await bridge.start();
   const sweep = () => {
     oauth.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
@@ -129,22 +141,31 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
 
   return {
     authenticator: createAuthenticator(oauth, workerTokens),
+    grants: oauth.grants,
     handlers,
-    pages: (app) => pages.register(app),
-    elsewhere: pages.elsewhere,
-    checks: { store: () => store.check() },
+    gates: feedbackGates(feedback),
+    passthrough,
+    ...(servesOAuth && {
+      pages(app) {
+        pages.register(app);
+        registerIssuerPath(app, oauth);
+      },
+      elsewhere: pages.elsewhere,
+    }),
+    checks: { store: () => store.check(), ...passthrough.upstreams.checks },
     drainSteps: [() => bridge.drain()],
     async ownerToSetUp() {
       const owner = await oauth.accounts.find();
-      return owner.hasPassword ? undefined : owner.email;
+      return owner.hasPassword || !servesOAuth ? undefined : owner.email;
     },
     async setupLink() {
       const owner = await oauth.accounts.find();
-      return owner.hasPassword ? undefined : oauth.accounts.setupLink(owner.id);
+      return owner.hasPassword || !servesOAuth ? undefined : oauth.accounts.setupLink(owner.id);
     },
     async close() {
       sweeper.cancel();
       await bridge.stop();
+      await passthrough.upstreams.close();
     },
   };
 }

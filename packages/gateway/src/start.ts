@@ -2,6 +2,7 @@ import { sleep, systemClock, type Clock } from '@sallyport/core';
 import type { FastifyBaseLogger } from 'fastify';
 import type { App } from './app.ts';
 import { localUrlOf, publicUrlOf } from './config/address.ts';
+import { destinationsOf } from './config/destinations.ts';
 import type { Config } from './config/schema.ts';
 import { listen, type Listener } from './http/listener.ts';
 import { createLog } from './http/log.ts';
@@ -33,7 +34,10 @@ export interface Gateway {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock = systemClock, log = createLog('silent') } = options;
-  const listener = await listen({ ...config, upgradable: upgradableIn(config.dialect) });
+  const listener = await listen({
+    ...config,
+    upgradable: upgradableIn(config.dialect, destinationsOf(config)),
+  });
   const url = localUrlOf(config.host, listener.port);
   const publicUrl = publicUrlOf(config, listener.port);
   let services: Services | undefined;

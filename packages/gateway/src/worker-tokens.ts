@@ -9,22 +9,30 @@ export const workerTokenSeconds = 3600;
 /** The bridge's worker JWTs, signed with the authorization server's keys, of a kind that no access token passes as. */
 export function createWorkerTokens(signer: Signer, clock: Clock): WorkerTokens {
   return {
-    async mint({ sessionId, environmentId, workerId, epoch }) {
-      const claims = { sub: sessionId, env: environmentId, wid: workerId, epoch };
+    async mint({ sessionId, environmentId, workerId, epoch, grantId }) {
+      const claims = { sub: sessionId, env: environmentId, wid: workerId, epoch, gid: grantId };
       const token = await signer.sign(claims, { ...kind, lifetimeSeconds: workerTokenSeconds });
       // As in `exp`, which counts whole seconds.
       return { token, expiresAt: (Math.floor(clock.now() / 1000) + workerTokenSeconds) * 1000 };
     },
     async verify(token) {
-      const { sub, env, wid, epoch, exp } = await signer.verify(token, kind);
+      const { sub, env, wid, epoch, gid, exp } = await signer.verify(token, kind);
       if (
         typeof sub !== 'string' ||
         typeof env !== 'string' ||
         typeof wid !== 'string' ||
+        typeof gid !== 'string' ||
         typeof epoch !== 'number'
       )
         throw new ServiceError('invalid_token', 'The worker token is not valid.');
-      return { sessionId: sub, environmentId: env, workerId: wid, epoch, expiresAt: exp * 1000 };
+      return {
+        sessionId: sub,
+        environmentId: env,
+        workerId: wid,
+        epoch,
+        grantId: gid,
+        expiresAt: exp * 1000,
+      };
     },
   };
 }

@@ -20,7 +20,7 @@ export async function serve(
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
-    upgradable: upgradableIn(options.dialect ?? neutralDialect),
+    upgradable: upgradableIn(options.dialect ?? neutralDialect, served.passthrough?.destinations),
   });
   const url = `http://127.0.0.1:${listener.port}`;
   const app = createApp(
@@ -68,6 +68,13 @@ export const testAuthenticator: Authenticator = {
   },
   async ingress(token) {
     if (token !== 'worker') throw new ServiceError('invalid_token', 'The token is not known.');
-    return { sessionId: 's', environmentId: 'e', workerId: 'w', epoch: 1, expiresAt: Date.now() + 3_600_000 };
+    return {
+      sessionId: 's',
+      environmentId: 'e',
+      workerId: 'w',
+      epoch: 1,
+      grantId: 'grant',
+      expiresAt: Date.now() + 3_600_000,
+    };
   },
 };

@@ -1,4 +1,4 @@
-import { nestsTooDeep } from '@sallyport/core';
+import { isJsonObject, nestsTooDeep } from '@sallyport/core';
 import { isReservedEventType } from './events.ts';
 import type { WorkerEvent, WorkerFrame } from './frames.ts';
 
@@ -18,7 +18,7 @@ export function readWorkerFrame(text: string): ReadFrame {
   } catch {
     return { kind: 'bad', reason: 'The frame is not JSON.' };
   }
-  if (!isObject(frame) || !isName(frame['type']))
+  if (!isJsonObject(frame) || !isName(frame['type']))
     return { kind: 'bad', reason: 'A frame is a JSON object with a string type.' };
   if ('id' in frame) return readEvent(frame, frame['type']);
   switch (frame['type']) {
@@ -42,13 +42,9 @@ function readEvent(frame: Record<string, unknown>, type: string): ReadFrame {
   if (!isName(id))
     return { kind: 'bad', reason: "An event's id is well-formed text of 1 to 128 characters." };
   if (isReservedEventType(type)) return { kind: 'bad', reason: `Events of type ${type} are the service's.` };
-  if (data !== undefined && !isObject(data))
+  if (data !== undefined && !isJsonObject(data))
     return { kind: 'bad', reason: "An event's data is a JSON object." };
   return { kind: 'event', event: { id, type, data: data ?? rest } };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isName(value: unknown): value is string {

@@ -22,7 +22,7 @@ export async function acknowledge(
 ): Promise<Holder> {
   try {
     const params = { env_id: environmentId, work_id: workId };
-    await client.bridge.ack({ headers: { 'vendor-worker-id': workerId }, params, body: {}, ...call });
+    await client.bridge.ack({ headers: { 'vendor-worker-id': workerId }, params, ...call });
     return 'ours';
   } catch (error) {
     const verdict = judgeFailure(error);

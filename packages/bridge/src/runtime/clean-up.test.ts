@@ -83,9 +83,60 @@ describe('work of an earlier bridge', () => {
     ['not answered for', { status: 403, body: { error: 'forbidden' } }, 1],
   ])('that is %s holds up nothing', async (_, answer, left) => {
     const where = folders();
-    stateOf(where).saveSession({ session_id: 'session_o', work_id: 'work_o', environment_id: 'env_1' });
+    stateOf(where).saveSession({
+      session_id: 'session_o',
+      work_id: 'work_o',
+      environment_id: 'env_1',
+      must_end: true,
+    });
     service.script('stop', answer);
     await start({ run: 'true', ...where }).until('polling');
     expect(stateOf(where).sessions).toHaveLength(left);
+  });
+});
+
+describe('work that an earlier bridge took and never began', () => {
+  const left = { session_id: 'session_u', work_id: 'work_u', environment_id: 'env_1' };
+  const leave = () => {
+    const [stateDir, directory] = [temporaryFolder(), temporaryFolder()];
+    const state = new BridgeState(stateDir, [service.url, directory, 'bench']);
+    state.saveSession(left);
+    return { stateDir, directory, state };
+  };
+
+  test('is noted down before it is acknowledged, and no more when it is not ours', async () => {
+    const { state, ...where } = leave();
+    state.removeSession(left.session_id);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+    service.script('ack', { after: answered, status: 409, body: { error: 'ack_already_processed' } });
+    service.grantSession('session_a');
+    const bench = start({ run: 'true', ...where });
+    await service.called('ack');
+    const record = { session_id: 'session_a', work_id: workOf('session_a'), environment_id: 'env_1' };
+    expect(state.sessions).toEqual([record]);
+    answer(undefined);
+    await bench.until('work.skipped');
+    expect(state.sessions).toEqual([]);
+  });
+
+  test('is handed back, before any is asked for, however often that fails', async () => {
+    const { state, ...where } = leave();
+    service.script('reconnect', { status: 503, body: { error: 'store_unavailable' } }, { reset: true });
+    await start({ run: 'true', ...where }).until('polling');
+    expect((await service.called('reconnect', 3)).body).toEqual({ session_id: left.session_id });
+    const routes = service.calls.all.map(({ route }) => route);
+    expect(routes.slice(0, 5)).toEqual(['register', 'reconnect', 'reconnect', 'reconnect', 'poll']);
+    expect(state.sessions).toEqual([]);
+  });
+
+  test.each([
+    ['unknown', { status: 404, body: { error: 'not_found' } }, 0],
+    ["another live worker's", { status: 409, body: { error: 'session_active' } }, 0],
+    ['not answered for', { status: 403, body: { error: 'forbidden' } }, 1],
+  ])('and that is %s holds up nothing', async (_, answer, kept) => {
+    const { state, ...where } = leave();
+    service.script('reconnect', answer);
+    await start({ run: 'true', ...where }).until('polling');
+    expect(state.sessions).toHaveLength(kept);
   });
 });

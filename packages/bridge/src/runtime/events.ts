@@ -48,4 +48,6 @@ export type RuntimeEvent =
     }
   | { readonly type: 'stopping' }
   | { readonly type: 'removed'; readonly environmentId: string }
+  /** It was to be removed and could not be: it stays, offline. */
+  | { readonly type: 'not_removed'; readonly environmentId: string; readonly error: Error }
   | { readonly type: 'environment_deleted'; readonly environmentId: string };

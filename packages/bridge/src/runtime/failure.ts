@@ -1,7 +1,7 @@
 import { isLoginRequired, ServiceError } from '@sallyport/core';
 
 /** What a failed call means for a client that lives on. */
-export type Verdict =
+export type FailureJudgement =
   /** The network, an overload, a proxy's page: back off and try again. */
   | { readonly kind: 'retry'; readonly retryAfterMs: number | undefined }
   /** The login is no longer good; a person has to act. */
@@ -20,7 +20,7 @@ export type Verdict =
 /** Pauses for what time alone does not cure. */
 export const pauseMs = { login_required: 5 * 60_000, refused: 60_000 } as const;
 
-export function judgeFailure(error: unknown): Verdict {
+export function judgeFailure(error: unknown): FailureJudgement {
   if (isLoginRequired(error)) return { kind: 'login_required' };
   if (!(error instanceof ServiceError)) return { kind: 'retry', retryAfterMs: undefined };
   const { status, code, details, retryAfterMs } = error;

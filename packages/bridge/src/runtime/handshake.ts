@@ -25,7 +25,6 @@ export async function obtainCredentials(
       'vendor-worker-id': workerId,
       ...(present && { 'x-worker-token': present.workerJwt }),
     },
-    body: {},
     ...call,
   });
   const { worker_jwt: workerJwt, api_base_url: apiBaseUrl, worker_epoch: epoch } = answer;
@@ -44,7 +43,7 @@ export async function registerWorker(
   await callEndpoint(
     { ...clientOptions, baseUrl: apiBaseUrl },
     contract.worker.register,
-    { params: { id: sessionId }, body: {} },
+    { params: { id: sessionId } },
     { ...call, bearer: ingressToken },
   );
 }

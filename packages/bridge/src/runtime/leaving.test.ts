@@ -127,7 +127,12 @@ describe('a bridge that is told to stop does not sit out', () => {
   test('the reports about work of an earlier bridge, which the next start makes', async () => {
     const [stateDir, directory] = [temporaryFolder(), temporaryFolder()];
     const state = new BridgeState(stateDir, [service.url, directory, 'bench']);
-    state.saveSession({ session_id: 'session_o', work_id: 'work_o', environment_id: 'env_1' });
+    state.saveSession({
+      session_id: 'session_o',
+      work_id: 'work_o',
+      environment_id: 'env_1',
+      must_end: true,
+    });
     service.script('stop', { hang: true });
     const bench = start({ run: 'true', clock: new ManualClock(), stateDir, directory });
     await service.called('stop');

@@ -20,7 +20,8 @@ test('a bridge is known by its directory, runs while it has the lock, and keeps 
     { ...known, environmentId: undefined, pid: process.pid, sessionIds: [] },
   ]);
   state.savePointer({ environment_id: 'env_1', worker_id: 'w', generation: 1 });
-  state.saveSession({ session_id: 'session_1', work_id: 'work_1', environment_id: 'env_1' });
+  state.saveSession({ session_id: 'session_1', work_id: 'work_1', environment_id: 'env_1', must_end: true });
+  state.saveSession({ session_id: 'session_2', work_id: 'work_2', environment_id: 'env_1' });
   // Looking does not take the lock away.
   expect(() => new BridgeState(stateDir, ['http://a', '/dir', 'laptop']).lock()).toThrow('runs already');
   unlock();

@@ -30,7 +30,7 @@ export function localBridges(stateDir: string): readonly LocalBridge[] {
       name,
       environmentId: state.pointer?.environment_id,
       pid: state.holder,
-      sessionIds: state.sessions.map(({ session_id: id }) => id),
+      sessionIds: state.sessions.filter((record) => record.must_end).map(({ session_id: id }) => id),
       forget: () => state.removePointer(),
     };
   });

@@ -1,4 +1,4 @@
-import { TransportError } from '@sallyport/core';
+import { ServiceError, TransportError } from '@sallyport/core';
 import { send } from '@sallyport/core/client';
 import { contract } from '@sallyport/core/contract';
 import { acknowledgeDelivery } from './ack.ts';
@@ -156,9 +156,14 @@ export class Poller {
     if (this.#isStopping()) return false;
     const { context, registration, sessions } = this.#options;
     const { environmentId } = registration;
+    sessions.intend(work, environmentId);
     const holder = await acknowledgeDelivery(context, environmentId, work.id, {
       stopping: this.#stopping.signal,
       signal: this.#end.signal,
+    }).catch((error: unknown) => {
+      // Without an answer it may be ours: the next start sees to it.
+      if (error instanceof ServiceError) sessions.forgo(work);
+      throw error;
     });
     if (holder === 'ours' && this.#isStopping()) {
       await sessions.abandon(work, environmentId);
@@ -168,6 +173,7 @@ export class Poller {
       sessions.start(work, environmentId);
       return true;
     }
+    sessions.forgo(work);
     await this.#skip(work.id, holder === 'theirs' ? 'another worker has it' : 'it is over');
     return false;
   }

@@ -104,6 +104,13 @@ export class Registration {
     context.emit({ type: 'removed', environmentId });
   }
 
+  /** Its removal failed. */
+  kept(error: Error): void {
+    const environmentId = this.#environmentId;
+    if (environmentId !== undefined)
+      this.#options.context.emit({ type: 'not_removed', environmentId, error });
+  }
+
   /** The environment was deleted: a later start begins with a new one. */
   forget(): void {
     this.#options.state.removePointer();

@@ -3,15 +3,17 @@ export type RuntimeErrorCode =
   /** A bridge for the same service, directory and name runs on this machine. */
   | 'conflict'
   /** The directory to run in does not exist, or is none. */
-  | 'invalid_directory';
+  | 'invalid_directory'
+  /** The bridge's own files cannot be read or written. */
+  | 'state_failed';
 
 /** A bridge that cannot start here, whatever the service says. Its message ends with the next step. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
   readonly code: RuntimeErrorCode;
 
-  constructor(code: RuntimeErrorCode, message: string) {
-    super(message);
+  constructor(code: RuntimeErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

@@ -9,9 +9,10 @@ import {
   type Timer,
 } from '@sallyport/core';
 import { createClient } from '@sallyport/core/client';
-import { killLeftovers, stopLeftovers } from './clean-up.ts';
+import { killLeftovers, returnUnstarted, stopLeftovers } from './clean-up.ts';
 import type { Context } from './context.ts';
 import type { Executor } from './executor.ts';
+import { toError } from './failure.ts';
 import type { BridgeRuntimeOptions, RunResult } from './options.ts';
 import { Poller } from './poller.ts';
 import { shellExecutor } from './process.ts';
@@ -57,7 +58,8 @@ export class BridgeRuntime {
 
   /**
    * Runs until `signal` aborts: children end gracefully, the environment stays. Rejects with `RuntimeError` when the
-   * directory is none (`invalid_directory`) or a bridge for it runs already (`conflict`), and with the service's 400 to the
+   * directory is none (`invalid_directory`), a bridge for it runs already (`conflict`) or its files cannot be written
+   * (`state_failed`), and with the service's 400 to the
    * first registration; everything else is waited out.
    */
   async run(signal?: AbortSignal): Promise<RunResult> {
@@ -112,9 +114,12 @@ export class BridgeRuntime {
       const leftovers = await killLeftovers(state);
       await registration.register();
       // Before any work is granted again: it may be the very work that they were of.
-      await stopLeftovers(context, state, leftovers, {
-        signal: AbortSignal.any([stopping.signal, context.killed]),
-      });
+      const leaving = AbortSignal.any([stopping.signal, context.killed]);
+      const { runnerVersion } = this.#options;
+      await Promise.all([
+        stopLeftovers(context, state, leftovers.ended, { signal: leaving }),
+        returnUnstarted(context, state, leftovers.unstarted, { signal: leaving, runnerVersion }),
+      ]);
       const reason = await poller.run();
       if (reason === 'environment_deleted') {
         registration.forget();
@@ -206,7 +211,7 @@ export class BridgeRuntime {
       if (remove) await registration.remove(limitMs);
       else await registration.disconnect(limitMs);
     } catch (error) {
-      if (remove) log.warn({ err: error }, 'the environment could not be removed');
+      if (remove) registration.kept(toError(error));
       else log.debug({ err: error }, 'the service could not be told that the bridge stops');
     }
   }

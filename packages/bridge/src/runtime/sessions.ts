@@ -1,6 +1,7 @@
 import { stopLeftovers } from './clean-up.ts';
 import type { Context } from './context.ts';
 import { toError } from './failure.ts';
+import type { SessionRecord } from './state.ts';
 import { WorkerSession, type WorkerSessionOptions } from './worker-session.ts';
 
 /** How long the service is told that work which nobody will run is over. */
@@ -39,6 +40,25 @@ export class Sessions {
     return this.#running.has(sessionId);
   }
 
+  /**
+   * Before the work is acknowledged: a bridge that dies between that and the start leaves word of it. What cannot be written
+   * is told where the session starts, in its log.
+   */
+  intend({ id, sessionId }: Work, environmentId: string): void {
+    if (this.has(sessionId)) return; // its record stands
+    const { context, state } = this.#options;
+    try {
+      state.saveSession({ session_id: sessionId, work_id: id, environment_id: environmentId });
+    } catch (error) {
+      context.log.warn({ err: toError(error), sessionId }, 'work is taken without a record of it');
+    }
+  }
+
+  /** The work did not become ours. */
+  forgo({ sessionId }: Work): void {
+    if (!this.has(sessionId)) this.#options.state.removeSession(sessionId);
+  }
+
   /** Runs acknowledged work. A session that runs here already goes on, as the new attempt. */
   start(work: Work, environmentId: string): void {
     const running = this.#running.get(work.sessionId);
@@ -53,7 +73,12 @@ export class Sessions {
   async abandon({ id, sessionId }: Work, environmentId: string): Promise<void> {
     if (this.has(sessionId)) return; // that one is stopped
     const { context, state } = this.#options;
-    const record = { session_id: sessionId, work_id: id, environment_id: environmentId };
+    const record: SessionRecord = {
+      session_id: sessionId,
+      work_id: id,
+      environment_id: environmentId,
+      must_end: true,
+    };
     state.saveSession(record);
     await stopLeftovers(context, state, [record], { signal: context.killed, limitMs: abandonMs });
   }

@@ -40,3 +40,16 @@ test('a process is known by more than its pid', () => {
   expect(isAlive({ ...own, boot_id: 'another' })).toBe(false);
   expect(identify(2 ** 30)).toBeUndefined();
 });
+
+test('files that cannot be written are said to be, with the folder and what to do', () => {
+  const file = join(temporaryFolder(), 'a-file');
+  writeFileSync(file, '');
+  expect(() => new BridgeState(file, ['x'])).toThrow(
+    expect.objectContaining({
+      code: 'state_failed',
+      message: expect.stringMatching(
+        /^The bridge's files in .*a-file.* cannot be written: .*; make /,
+      ) as string,
+    }),
+  );
+});

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDiskFull, whyNotWritten } from '@sallyport/core';
 import { lockDirectory, lockHolder } from './directory-lock.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { replaceFile } from './replace-file.ts';
+import { RuntimeError } from './runtime-error.ts';
 
 /** Whose files they are: the service's address, the directory, and the bridge's name. */
 export interface BridgeIdentity {
@@ -20,11 +22,19 @@ export interface Pointer {
   readonly generation: number;
 }
 
-/** A session that was started here; `process` is added in the same tick in which it was spawned. */
+/**
+ * A session that is, or is about to be, the work of this bridge: written before its work is acknowledged. `process` is added
+ * in the same tick in which it was spawned.
+ */
 export interface SessionRecord {
   readonly session_id: string;
   readonly work_id: string;
   readonly environment_id: string;
+  /**
+   * What a later bridge finds of it is to be ended: its process may have been spawned, or the bridge gave it up. Without it
+   * nothing of it ever was, and it is still to be run.
+   */
+  readonly must_end?: true;
   readonly process?: ProcessIdentity;
 }
 
@@ -43,15 +53,26 @@ export class BridgeState {
     const key = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
     this.#folder = join(stateDir, key);
     this.#sessions = join(this.#folder, 'sessions');
-    mkdirSync(this.#sessions, { recursive: true, mode: 0o700 });
+    explaining(this.#folder, () => mkdirSync(this.#sessions, { recursive: true, mode: 0o700 }));
   }
 
-  /** Makes this process the only bridge on these files; gives the release. `conflict`: another one lives. */
+  /**
+   * Makes this process the only bridge on these files; gives the release. `conflict`: another one lives; `state_failed`:
+   * they cannot be written.
+   */
   lock(): () => void {
-    const unlock = lockDirectory(this.#folder);
     const [base_url = '', directory = '', name = ''] = this.#identity;
-    replaceFile(join(this.#folder, 'bridge.json'), { base_url, directory, name } satisfies BridgeIdentity);
-    return unlock;
+    const identity: BridgeIdentity = { base_url, directory, name };
+    return explaining(this.#folder, () => {
+      const unlock = lockDirectory(this.#folder);
+      try {
+        replaceFile(join(this.#folder, 'bridge.json'), identity);
+        return unlock;
+      } catch (error) {
+        unlock();
+        throw error;
+      }
+    });
   }
 
   /** The process that has the lock now, which is the bridge itself. */
@@ -100,6 +121,23 @@ export function knownBridges(stateDir: string): readonly BridgeIdentity[] {
   return readdirSync(stateDir)
     .map((key) => read(join(stateDir, key, 'bridge.json')) as Partial<BridgeIdentity> | undefined)
     .filter((identity): identity is BridgeIdentity => typeof identity?.directory === 'string');
+}
+
+/** Says of what the file system refuses where it was, and what to do. */
+function explaining<T>(folder: string, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    if (cause instanceof RuntimeError) throw cause;
+    const nextStep = isDiskFull(cause)
+      ? 'make room on that disk'
+      : 'make the folder writable for this account';
+    throw new RuntimeError(
+      'state_failed',
+      `The bridge's files in ${folder} cannot be written: ${whyNotWritten(cause)}; ${nextStep}.`,
+      { cause },
+    );
+  }
 }
 
 /** A missing or torn file counts as none: all of them can be made anew. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { neutralDialect, inDialect, TransportError, type Clock, type Timer } from '@sallyport/core';
 import { endpointUrl, toServiceError, type ClientOptions } from '@sallyport/core/client';
-import { contract, workerVersion } from '@sallyport/core/contract';
+import { contract, headerNames, workerVersion } from '@sallyport/core/contract';
 import { WebSocket, type RawData } from 'ws';
 import { maxFrameBytes, type ServiceFrame } from '../protocol/frames.ts';
 import type { Credentials } from './handshake.ts';
+import { tunnelAgent } from './tunnel.ts';
 
 const handshakeTimeoutMs = 10_000;
 /** We speak at least this often: the lease lives on it, and a peer that does not ping has to pong. */
@@ -42,7 +43,9 @@ export class WorkerStream {
     const { clientOptions, clock, credentials, onOpen, onFrame } = options;
     this.#clock = clock;
     const url = streamUrl(options);
+    const proxy = clientOptions.transport.proxyFor?.(url.replace(/^ws/, 'http'));
     this.#socket = new WebSocket(url, {
+      ...(proxy !== undefined && { agent: tunnelAgent(proxy, url) }),
       headers: streamHeaders(clientOptions, credentials),
       handshakeTimeout: handshakeTimeoutMs,
       maxPayload: maxFrameBytes,
@@ -143,7 +146,7 @@ function streamHeaders(
     ...headers,
     authorization: `Bearer ${ingressToken}`,
     'content-type': 'application/json',
-    [inDialect('vendor-version', dialect)]: workerVersion,
+    [inDialect(headerNames.version, dialect)]: workerVersion,
   };
 }
 

@@ -130,7 +130,7 @@ export class WorkerSession {
 
   get #record(): SessionRecord {
     const { environmentId, sessionId, workId } = this.#options;
-    return { session_id: sessionId, work_id: workId, environment_id: environmentId };
+    return { session_id: sessionId, work_id: workId, environment_id: environmentId, must_end: true };
   }
 
   async #start(): Promise<Exit> {

@@ -1,6 +1,5 @@
 import {
   silentLog,
-  ServiceError,
   type Clock,
   type Ids,
   type Log,
@@ -10,6 +9,7 @@ import {
 } from '@sallyport/core';
 import { defaultBridgeConfig, workTerms, type BridgeConfig } from './config.ts';
 import type { Context } from './context.ts';
+import { createEnvironments, type Environments } from './environments.ts';
 import { createHandshake, type Handshake } from './handshake.ts';
 import { HintStreams } from './hint-streams.ts';
 import { graceLeases, sweepLeases } from './lease.ts';
@@ -19,7 +19,6 @@ import { PollQueue } from './queue.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createWorkDesk, type WorkDesk } from './work.ts';
-import { leaveTopic } from './topics.ts';
 import { WorkerStreams } from './worker-streams.ts';
 
 export interface BridgeEngineOptions {
@@ -43,6 +42,7 @@ export interface BridgeEngine {
     WorkDesk;
   readonly sessions: Sessions;
   readonly worker: Handshake;
+  readonly environments: Environments;
   /** Gives running work time to come back, then begins to judge what lapses. */
   start(): Promise<void>;
   /** Answers held polls with null, hands out nothing more, and sends workers away; resolves when their streams are closed. */
@@ -67,8 +67,8 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     presence: createPresence(store.acts, clock, config),
     log,
   };
-  const registry = createRegistry(context, { devices: options.devices, apiBaseUrl });
   const queue = new PollQueue(context);
+  const registry = createRegistry(context, { devices: options.devices, apiBaseUrl, queue });
   const streams = new WorkerStreams(context, workerTokens);
   const hints = new HintStreams(context, registry);
 
@@ -100,15 +100,11 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
       leave: (...input) => registry.leave(...input),
       list: (...input) => registry.list(...input),
       open: (...input) => hints.open(...input),
-      async unregister(caller, environmentId) {
-        const deleted = await registry.unregister(caller, environmentId);
-        queue.refuse(environmentId, new ServiceError('environment_deleted', 'The environment was deleted.'));
-        context.wakeups.notify(leaveTopic(environmentId));
-        return deleted;
-      },
+      unregister: (...input) => registry.unregister(...input),
     },
     sessions: createSessions(context, registry),
     worker: createHandshake(context, { registry, streams, workerTokens, apiBaseUrl }),
+    environments: createEnvironments(context, { registry, queue }),
 
     async start() {
       await graceLeases(context);

@@ -89,6 +89,7 @@ export function createHandshake(
         environmentId: session.environmentId,
         workerId: caller.workerKey,
         epoch,
+        grantId: caller.grantId,
       });
       return { worker_jwt: token, api_base_url: apiBaseUrl, worker_epoch: epoch };
     },

@@ -11,6 +11,7 @@ export type {
 export type { Caller } from './records.ts';
 export type { Page } from './cursor.ts';
 export type { FollowerItem } from './follow.ts';
+export type { Environments } from './environments.ts';
 export type { Handshake, WorkerCredentials } from './handshake.ts';
 export type { Registry } from './registry.ts';
 export type { Sessions } from './sessions.ts';

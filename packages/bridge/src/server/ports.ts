@@ -19,7 +19,7 @@ export interface Timing {
   readonly terms: WorkTerms;
 }
 
-export interface RegisterEnvironment {
+export interface RegisterEnvironment extends Timing {
   readonly accountId: string;
   readonly organizationId: string;
   readonly deviceId: string;
@@ -30,9 +30,25 @@ export interface RegisterEnvironment {
   readonly machineName: string;
   readonly directory: string;
   readonly metadata: Json;
-  readonly workerType: string;
-  readonly now: number;
   readonly ttlMs: number;
+}
+
+/** The same account's same key within the time makes nothing new; another request under it is refused. */
+export interface Idempotency {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly since: number;
+}
+
+export interface CreateEnvironment {
+  readonly id: string;
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly machineName: string;
+  readonly directory: string;
+  readonly metadata: Json;
+  readonly now: number;
+  readonly idempotency: Idempotency | undefined;
 }
 
 export interface CreateSession {
@@ -46,9 +62,7 @@ export interface CreateSession {
   readonly context: Json;
   readonly events: readonly EventDraft[];
   readonly now: number;
-  /** The same account's same key within the time makes no second session; another request under it is refused. */
-  readonly idempotency:
-    { readonly key: string; readonly fingerprint: string; readonly since: number } | undefined;
+  readonly idempotency: Idempotency | undefined;
 }
 
 /** An item whose state an act changed: whom to wake. */
@@ -84,16 +98,34 @@ export interface Renewal {
  */
 export interface BridgeActs {
   /** Gives the environment's id; throws `already_registered`. */
-  registerEnvironment(argument: RegisterEnvironment): Promise<string>;
-  /** Removes the environment, stops its work by force and remembers that it was deleted. */
+  registerEnvironment(argument: RegisterEnvironment): Promise<{
+    readonly environmentId: string;
+    /** What the registration before had acknowledged and never begun: it waits again. */
+    readonly returned: readonly Touched[];
+  }>;
+  /** Removes the registration, and the environment unless it is managed; stops its work by force and remembers that. */
   unregisterEnvironment(argument: Timing & { readonly environmentId: string }): Promise<readonly Touched[]>;
+  /** Creates a managed environment; gives its id: another's where the key is known. */
+  createEnvironment(argument: CreateEnvironment): Promise<string>;
+  /** Replaces what is given; metadata are merged. */
+  updateEnvironment(argument: {
+    readonly environmentId: string;
+    readonly machineName: string | undefined;
+    readonly directory: string | undefined;
+    readonly metadata: Json | undefined;
+    readonly now: number;
+  }): Promise<void>;
+  /** Stops its work gracefully; from now on it takes none. Throws `already_archived`. */
+  archiveEnvironment(argument: Timing & { readonly environmentId: string }): Promise<readonly Touched[]>;
+  /** Removes the environment with its registration, stops its work by force and remembers that it was deleted. */
+  deleteEnvironment(argument: Timing & { readonly environmentId: string }): Promise<readonly Touched[]>;
   /** Remembers that the environment's bridge stops; a `workerKey` other than its holder's changes nothing. */
   leaveEnvironment(argument: {
     readonly environmentId: string;
     readonly workerKey: string | undefined;
     readonly now: number;
   }): Promise<Seen>;
-  /** Writes when environments were seen; their acknowledged work that waits for a first stream is renewed. */
+  /** Writes when environments were seen; what their present worker acknowledged and waits for a first stream is renewed. */
   touchEnvironments(argument: {
     readonly seen: readonly { readonly environmentId: string; readonly at: number }[];
     readonly firstAttachMs: number;
@@ -184,8 +216,9 @@ export interface PageRequest {
 /** Bounded reads; each sees every act that was answered before. */
 export interface BridgeReads {
   environment(argument: { readonly environmentId: string }): Promise<Environment | undefined>;
-  /** The organization that deleted an environment. */
+  /** The organization that deleted an environment, or its registration. */
   deletedEnvironment(argument: { readonly environmentId: string }): Promise<string | undefined>;
+  /** Those with a registration, not archived. */
   environments(
     argument: PageRequest & {
       readonly organizationId: string;
@@ -193,6 +226,10 @@ export interface BridgeReads {
       readonly seenSince: number;
     },
   ): Promise<readonly ListedEnvironment[]>;
+  /** `name`: a part of the machine name, in any case. */
+  managedEnvironments(
+    argument: PageRequest & { readonly organizationId: string; readonly name: string | undefined },
+  ): Promise<readonly Environment[]>;
   /** The item that `claimWork` would find. */
   waitingWork(argument: {
     readonly environmentId: string;
@@ -245,6 +282,8 @@ export interface WorkerClaims {
   readonly environmentId: string;
   readonly workerId: string;
   readonly epoch: number;
+  /** The grant by which the worker got the token: with it the token ends. */
+  readonly grantId: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 }

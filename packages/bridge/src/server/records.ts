@@ -1,6 +1,7 @@
 // Terminology
 //
-// environment   a directory of a machine in which work can run; registered while a bridge holds it
+// environment   a directory of a machine in which work can run; registered while a bridge holds it; a managed one was
+//               created through the API and is there without a bridge, too
 // work item     the job of running one session; delivered by a poll, then acknowledged
 // delivery      one answer to a poll that carries the item; unacknowledged, it lapses
 // attempt       the time from the queue to an end or to the loss of the worker
@@ -15,6 +16,8 @@ export interface Caller {
   readonly organizationId: string;
   readonly isAdmin: boolean;
   readonly workerKey: string;
+  /** What stands behind the caller's credential; a worker's goes no further. */
+  readonly grantId: string;
 }
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -26,19 +29,33 @@ export interface Seen {
 }
 
 /** Times of records are epoch milliseconds. */
-export interface Environment extends Seen {
+export interface Environment {
   readonly id: string;
   readonly organizationId: string;
-  /** Whose it is: the account that registered it. */
+  /** Whose it is: the account that registered or created it. */
   readonly accountId: string;
   readonly machineName: string;
   readonly directory: string;
   readonly metadata: Json;
-  readonly workerType: string;
+  /** It stays when its registration is removed. */
+  readonly isManaged: boolean;
   readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Since then it takes no sessions and no bridge. */
+  readonly archivedAt: number | null;
+  /** The bridge that holds it, or held it last; null where none does. */
+  readonly registration: Registration | null;
 }
 
-export interface ListedEnvironment extends Environment {
+export interface Registration extends Seen {
+  readonly workerType: string;
+}
+
+export interface RegisteredEnvironment extends Environment {
+  readonly registration: Registration;
+}
+
+export interface ListedEnvironment extends RegisteredEnvironment {
   readonly activeSessions: number;
 }
 
@@ -85,6 +102,7 @@ export interface SessionHead {
   /** The last frame that is known of the open worker stream; null where none is open. */
   readonly workerSeenAt: number | null;
   readonly workState: WorkState;
+  /** It was deleted, or its registration removed: no bridge runs its work any more. */
   readonly environmentGone: boolean;
 }
 

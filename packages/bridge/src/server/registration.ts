@@ -1,6 +1,8 @@
 import { isId, ServiceError, toTimestamp } from '@sallyport/core';
 import { hasLeft } from './presence.ts';
-import type { Caller, Environment } from './records.ts';
+import type { Caller, Environment, Json, Registration } from './records.ts';
+
+const defaultWorkerType = 'cowork';
 
 /** What the store knows about the environment that a registration may mean. */
 export interface RegistrationFacts {
@@ -9,7 +11,7 @@ export interface RegistrationFacts {
   readonly bySentId: Environment | undefined;
   /** The organization that deleted an environment of that id. */
   readonly deletedBy: string | undefined;
-  /** The caller's environment of the same device, machine name and directory. */
+  /** The caller's environment of the same device, machine name and directory, unless it is archived. */
   readonly byPlace: Environment | undefined;
 }
 
@@ -25,7 +27,8 @@ export function judgeRegistration(
   const { sentId, bySentId, deletedBy, byPlace } = facts;
   const isOwn = bySentId?.accountId === caller.accountId && bySentId.organizationId === caller.organizationId;
   const isFree = bySentId === undefined && (deletedBy === undefined || deletedBy === caller.organizationId);
-  if (sentId !== undefined && isId('env', sentId) && (isOwn || isFree)) {
+  const isActive = bySentId?.archivedAt === null;
+  if (sentId !== undefined && isId('env', sentId) && ((isOwn && isActive) || isFree)) {
     if (bySentId) refuseLive(bySentId, given);
     return sentId;
   }
@@ -33,13 +36,27 @@ export function judgeRegistration(
   return byPlace?.id;
 }
 
-function refuseLive(environment: Environment, { now, ttlMs }: { now: number; ttlMs: number }): void {
-  const lapsesInMs = environment.lastSeenAt + ttlMs - now;
-  if (hasLeft(environment) || (ttlMs > 0 && lapsesInMs <= 0)) return;
+/** What the environment's metadata become with a registration's: those of a managed one were set by others, and stay. */
+export function registeredMetadata(known: Environment | undefined, given: Json): Json {
+  return known?.isManaged ? { ...known.metadata, ...given } : given;
+}
+
+export function workerTypeOf(metadata: Json): string {
+  const type = metadata['worker_type'];
+  return typeof type === 'string' && type !== '' ? type : defaultWorkerType;
+}
+
+function refuseLive(environment: Environment, given: { now: number; ttlMs: number }): void {
+  if (environment.registration) refuseHeld(environment.id, environment.registration, given);
+}
+
+function refuseHeld(id: string, seen: Registration, { now, ttlMs }: { now: number; ttlMs: number }): void {
+  const lapsesInMs = seen.lastSeenAt + ttlMs - now;
+  if (hasLeft(seen) || (ttlMs > 0 && lapsesInMs <= 0)) return;
   throw new ServiceError('already_registered', 'The environment is registered already.', {
     details: {
-      environment_id: environment.id,
-      last_seen_at: toTimestamp(environment.lastSeenAt),
+      environment_id: id,
+      last_seen_at: toTimestamp(seen.lastSeenAt),
       ...(ttlMs > 0 && { retry_after_ms: lapsesInMs }),
     },
   });

@@ -7,11 +7,12 @@ import {
 } from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
 import { decodePlace, pageOf, type Page } from './cursor.ts';
+import { dismissBridge } from './dismiss.ts';
+import { environmentDeleted, noSuchEnvironment } from './environment-errors.ts';
 import type { TrustedDevices } from './ports.ts';
-import type { Caller, Environment, ListedEnvironment } from './records.ts';
+import type { PollQueue } from './queue.ts';
+import type { Caller, Environment, ListedEnvironment, RegisteredEnvironment } from './records.ts';
 import { leaveTopic } from './topics.ts';
-
-const defaultWorkerType = 'cowork';
 
 /** Which environments there are, whose they are, and whether somebody holds them. */
 export interface Registry {
@@ -43,33 +44,52 @@ export interface Registry {
   ): Promise<Page<OrganizationEnvironment>>;
   /** The environment, if the caller's organization has it: else `not_found`, or `environment_deleted`. */
   visible(caller: Caller, environmentId: string): Promise<Environment>;
-  /** ... and if the caller may act for it: else `forbidden`. */
-  held(caller: Caller, environmentId: string): Promise<Environment>;
+  /** ... and if it is the caller's, or the caller is an admin: else `forbidden`. */
+  owned(caller: Caller, environmentId: string): Promise<Environment>;
+  /** ... and if a bridge is registered for it: else as if it were not there. */
+  held(caller: Caller, environmentId: string): Promise<RegisteredEnvironment>;
 }
 
 export function createRegistry(
   context: Context,
-  { devices, apiBaseUrl }: { readonly devices: TrustedDevices; readonly apiBaseUrl: string },
+  options: { readonly devices: TrustedDevices; readonly apiBaseUrl: string; readonly queue: PollQueue },
 ): Registry {
   const { store, clock, config, ids, presence, wakeups } = context;
+  const { devices, apiBaseUrl, queue } = options;
 
   async function visible(caller: Caller, environmentId: string): Promise<Environment> {
     const environment = await store.reads.environment({ environmentId });
     if (environment?.organizationId === caller.organizationId) return environment;
-    if (!environment && (await store.reads.deletedEnvironment({ environmentId })) === caller.organizationId)
-      throw new ServiceError('environment_deleted', 'The environment was deleted.');
-    throw new ServiceError('not_found', `There is no environment ${environmentId}.`);
+    if (environment) throw noSuchEnvironment(environmentId);
+    throw await missing(caller, environmentId);
   }
 
-  async function held(caller: Caller, environmentId: string): Promise<Environment> {
+  async function owned(caller: Caller, environmentId: string): Promise<Environment> {
     const environment = await visible(caller, environmentId);
     if (environment.accountId !== caller.accountId && !caller.isAdmin)
-      throw new ServiceError('forbidden', 'The environment was registered by another account.');
+      throw new ServiceError(
+        'forbidden',
+        'The environment is of another account: ask its owner or an admin.',
+      );
     return environment;
+  }
+
+  async function held(caller: Caller, environmentId: string): Promise<RegisteredEnvironment> {
+    const { registration, ...environment } = await owned(caller, environmentId);
+    if (registration) return { ...environment, registration };
+    throw await missing(caller, environmentId);
+  }
+
+  /** Why there is no environment, or no registration for it. */
+  async function missing(caller: Caller, environmentId: string): Promise<ServiceError> {
+    return (await store.reads.deletedEnvironment({ environmentId })) === caller.organizationId
+      ? environmentDeleted()
+      : noSuchEnvironment(environmentId);
   }
 
   return {
     visible,
+    owned,
     held,
 
     async register(caller, request, deviceToken) {
@@ -77,8 +97,7 @@ export function createRegistry(
       const { deviceId } = await devices.check(deviceToken, { accountId, organizationId });
       // The judgement is by stored times: a call of the present holder that is known only here must count.
       await presence.write('all');
-      const metadata = request.metadata ?? {};
-      const environmentId = await store.acts.registerEnvironment({
+      const { environmentId, returned } = await store.acts.registerEnvironment({
         accountId,
         organizationId,
         deviceId,
@@ -87,11 +106,11 @@ export function createRegistry(
         sentId: request.environment_id,
         machineName: request.machine_name,
         directory: request.directory,
-        metadata,
-        workerType: workerTypeOf(metadata),
-        now: clock.now(),
+        metadata: request.metadata ?? {},
+        ...timing(context),
         ttlMs: config.registrationTtlSeconds * 1000,
       });
+      for (const work of returned) wake(context, work);
       const path = contract.bridge.ws.path.replace('{env_id}', environmentId);
       return { environment_id: environmentId, bridge_ws_url: apiBaseUrl.replace(/^http/, 'ws') + path };
     },
@@ -99,8 +118,7 @@ export function createRegistry(
     async unregister(caller, environmentId) {
       await held(caller, environmentId);
       const stopped = await store.acts.unregisterEnvironment({ environmentId, ...timing(context) });
-      presence.forget(environmentId);
-      for (const work of stopped) wake(context, work);
+      dismissBridge(context, queue, environmentId, stopped);
       return { id: environmentId, deleted: true };
     },
 
@@ -139,15 +157,10 @@ export function createRegistry(
       machine_name: environment.machineName,
       directory: environment.directory,
       metadata: environment.metadata,
-      worker_type: environment.workerType,
-      status: presence.status(environment.id, environment),
-      last_seen_at: toTimestamp(presence.lastSeen(environment.id, environment.lastSeenAt)),
+      worker_type: environment.registration.workerType,
+      status: presence.status(environment.id, environment.registration),
+      last_seen_at: toTimestamp(presence.lastSeen(environment.id, environment.registration.lastSeenAt)),
       active_sessions: environment.activeSessions,
     };
   }
-}
-
-function workerTypeOf(metadata: Readonly<Record<string, unknown>>): string {
-  const type = metadata['worker_type'];
-  return typeof type === 'string' && type !== '' ? type : defaultWorkerType;
 }

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { ServiceError, toTimestamp } from '@sallyport/core';
 import type { CreateSessionRequest, NewEvent, Session as WireSession } from '@sallyport/core/contract';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import { timing, type Context } from './context.ts';
 import { decodePlace, pageOf, type Page } from './cursor.ts';
+import { environmentDeleted } from './environment-errors.ts';
 import { followLog, type FollowerItem } from './follow.ts';
+import { idempotencyOf } from './idempotency.ts';
 import { draftEvents, noSuchSession } from './log.ts';
 import type { Appended, Caller, Session } from './records.ts';
 import type { Registry } from './registry.ts';
@@ -44,7 +45,7 @@ export interface Sessions {
 }
 
 export function createSessions(context: Context, registry: Registry): Sessions {
-  const { store, clock, config, ids, presence, wakeups } = context;
+  const { store, clock, ids, presence, wakeups } = context;
 
   async function visible(caller: Caller, sessionId: string): Promise<Session> {
     const session = await store.reads.session({ sessionId });
@@ -61,8 +62,8 @@ export function createSessions(context: Context, registry: Registry): Sessions {
 
   return {
     async create(caller, request, { idempotencyKey } = {}) {
-      await registry.visible(caller, request.environment_id);
-      const now = clock.now();
+      const { archivedAt } = await registry.visible(caller, request.environment_id);
+      if (archivedAt !== null) throw environmentDeleted('archived');
       const { id, isNew } = await store.acts.createSession({
         id: ids.next('session'),
         workId: ids.next('work'),
@@ -73,15 +74,8 @@ export function createSessions(context: Context, registry: Registry): Sessions {
         tags: request.tags,
         context: request.session_context,
         events: draftEvents(request.events, ids),
-        now,
-        idempotency:
-          idempotencyKey === undefined
-            ? undefined
-            : {
-                key: idempotencyKey,
-                fingerprint: fingerprintOf(request),
-                since: now - config.idempotencySeconds * 1000,
-              },
+        now: clock.now(),
+        idempotency: idempotencyOf(context, idempotencyKey, request),
       });
       if (isNew) wakeups.notify(workTopic(request.environment_id));
       return toWire(await visible(caller, id));
@@ -89,7 +83,8 @@ export function createSessions(context: Context, registry: Registry): Sessions {
 
     async get(caller, id) {
       const session = await visible(caller, id);
-      return { ...toWire(session), session_context: session.context };
+      const head = await store.reads.sessionHead({ sessionId: id });
+      return { ...toWire(session), session_context: session.context, last_seq: head?.lastSeq ?? 0 };
     },
 
     async list(caller, { limit, offset }) {
@@ -144,9 +139,4 @@ export function createSessions(context: Context, registry: Registry): Sessions {
       updated_at: toTimestamp(session.updatedAt),
     };
   }
-}
-
-/** Tells a repeated request from another one under the same key. A retry sends the same bytes, so order may count. */
-function fingerprintOf(request: CreateSessionRequest): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('base64url');
 }

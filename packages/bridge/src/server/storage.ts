@@ -5,9 +5,11 @@ export type {
   BridgeReads,
   BridgeStore,
   ClaimedWork,
+  CreateEnvironment,
   CreateSession,
   EventsPage,
   EventsRequest,
+  Idempotency,
   PageRequest,
   RegisterEnvironment,
   Renewal,
@@ -24,6 +26,7 @@ export type {
   Json,
   ListedEnvironment,
   Origin,
+  RegisteredEnvironment,
   Seen,
   Session,
   SessionHead,
@@ -31,7 +34,14 @@ export type {
   Work,
 } from './records.ts';
 export { hasLeft } from './presence.ts';
-export { judgeRegistration, type RegistrationFacts } from './registration.ts';
+export { foldCase } from './fold-case.ts';
+export { mergeMetadata } from './metadata.ts';
+export {
+  judgeRegistration,
+  registeredMetadata,
+  workerTypeOf,
+  type RegistrationFacts,
+} from './registration.ts';
 export {
   judgeAck,
   judgeAppend,

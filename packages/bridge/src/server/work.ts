@@ -1,5 +1,6 @@
 import type { WorkState } from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
+import { environmentDeleted } from './environment-errors.ts';
 import type { WorkerProof } from './ports.ts';
 import type { PollQueue } from './queue.ts';
 import type { Caller } from './records.ts';
@@ -72,7 +73,8 @@ export function createWorkDesk(
 
   return {
     async poll(caller, { environmentId, blockMs = 0, types = ['session'], capacity, signal }) {
-      await registry.held(caller, environmentId);
+      const { archivedAt } = await registry.held(caller, environmentId);
+      if (archivedAt !== null) throw environmentDeleted('archived');
       presence.seen(environmentId);
       const takesWork = capacity !== 0;
       const { workerKey } = caller;
@@ -116,7 +118,8 @@ export function createWorkDesk(
     },
 
     async stop(caller, { environmentId, workId, force, proof }) {
-      await registry.held(caller, environmentId);
+      // Also where no bridge is registered: what waits there can be stopped.
+      await registry.owned(caller, environmentId);
       const stopped = await store.acts.stopWork({ environmentId, workId, force, proof, ...timing(context) });
       wake(context, stopped);
       context.wakeups.notify(stopTopic(environmentId));

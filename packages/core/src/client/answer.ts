@@ -1,12 +1,14 @@
 import { ServiceError, TransportError, type Issue } from '../errors.ts';
+import { headerNames } from '../contract/headers.ts';
+import { isJsonObject } from '../json-object.ts';
 import { retryAfterMs } from '../transport/retry.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 
 /** Reads a refusal into the error that the service threw; anything else than the error shape is told as it came. */
 export async function toServiceError(answer: TransportResponse, url: string, now: number): Promise<Error> {
   const text = await answer.text(1024 * 1024).catch(() => '');
-  const requestId = answer.headers['request-id'];
-  const retryMs = retryAfterMs(answer.headers['retry-after'], now);
+  const requestId = answer.headers[headerNames.requestId];
+  const retryMs = retryAfterMs(answer.headers[headerNames.retryAfter], now);
   const body = parseObject(text);
   if (!body || typeof body['error'] !== 'string') {
     const what = /^\s*</.test(text) ? 'an HTML page' : 'no error body';
@@ -47,12 +49,10 @@ function codeFor(status: number): string {
   return status < 500 ? 'invalid_request' : 'internal_error';
 }
 
-export function parseObject(text: string): Record<string, unknown> | undefined {
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,11 +1,12 @@
 import { systemClock, type Clock } from '../clock.ts';
 import { defaultLimits, type Endpoint } from '../contract/endpoint.ts';
+import { headerNames } from '../contract/headers.ts';
 import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
 import { ServiceError, TransportError } from '../errors.ts';
 import { createIds, type Ids } from '../ids.ts';
 import { isLoginRequired, type TokenSource } from '../ports.ts';
 import { systemRandom } from '../random.ts';
-import { sendWithRetries } from '../transport/retry.ts';
+import { sendWithRetries, type Retry } from '../transport/retry.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { toServiceError } from './answer.ts';
 import { encodeBody, type EncodedBody } from './encoding.ts';
@@ -34,6 +35,8 @@ export interface CallOptions {
   readonly bearer?: string;
   /** The body as the JSON text that it already is, instead of the input's. */
   readonly jsonBody?: string;
+  /** Told before the call is made again, which it is where the row has pauses for that. */
+  readonly onRetry?: (retry: Retry) => void;
 }
 
 type Scalar = string | number | boolean;
@@ -55,7 +58,9 @@ export async function send(
 ): Promise<TransportResponse> {
   const { transport, tokens, clock = systemClock } = options;
   const needsBearer = endpoint.auth !== 'none';
-  const pauses = endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs;
+  const pauses = mayRepeat(endpoint, input)
+    ? (endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs)
+    : [];
   const body = await encodeBody(endpoint, call.jsonBody ?? input.body);
   let bearer: string | undefined;
   const attempt = async (forceRefresh: boolean) => {
@@ -71,7 +76,7 @@ export async function send(
             })
         : undefined);
     const request = toRequest(options, endpoint, input, call, { bearer, body });
-    const answer = await sendWithRetries(transport, request, pauses, clock);
+    const answer = await sendWithRetries(transport, request, pauses, clock, call.onRetry);
     if (answer.status < 300) return answer;
     throw await toServiceError(answer, request.url, clock.now());
   };
@@ -84,25 +89,37 @@ export async function send(
   }
 }
 
-/** Sends one call and reads its body: JSON parsed, text as it is, `undefined` where there is none. */
+/** A row that takes an `Idempotency-Key` is only safe to repeat with one. */
+function mayRepeat({ headers }: Endpoint, input: CallInput): boolean {
+  const name = 'idempotency-key';
+  return headers === undefined || !(name in headers.shape) || input.headers?.[name] !== undefined;
+}
+
+/** Sends one call and reads its body. */
 export async function callEndpoint(
   options: ClientOptions,
   endpoint: Endpoint,
   input: CallInput,
   call?: CallOptions,
 ): Promise<unknown> {
-  const answer = await send(options, endpoint, input, call);
+  return readAnswer(options, endpoint, await send(options, endpoint, input, call));
+}
+
+/** The body of a success: JSON parsed, text as it is, `undefined` where there is none. */
+export async function readAnswer(
+  { baseUrl }: ClientOptions,
+  endpoint: Endpoint,
+  answer: TransportResponse,
+): Promise<unknown> {
   const text = await answer.text();
   if (endpoint.transport === 'text') return text;
   if (text === '') return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new TransportError(
-      'unexpected_answer',
-      `${options.baseUrl} answered with something other than JSON`,
-      { cause },
-    );
+    throw new TransportError('unexpected_answer', `${baseUrl} answered with something other than JSON`, {
+      cause,
+    });
   }
 }
 
@@ -116,11 +133,11 @@ export function toRequest(
 ): TransportRequest {
   const headers: Record<string, string> = {
     accept: acceptOf(endpoint),
-    'request-id': ids.next('req'),
+    [headerNames.requestId]: ids.next('req'),
     ...common,
   };
   if (bearer !== undefined) headers['authorization'] = `Bearer ${bearer}`;
-  if (endpoint.beta !== undefined) headers[inDialect('vendor-beta', dialect)] = endpoint.beta;
+  if (endpoint.beta !== undefined) headers[inDialect(headerNames.beta, dialect)] = endpoint.beta;
   for (const [name, value] of Object.entries(input.headers ?? {})) {
     if (value !== undefined) headers[inDialect(name, dialect)] = String(value);
   }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../testing/index.ts';
 import { undiciTransport } from '../transport/undici.ts';
 import { createClient } from './client.ts';
 import type { ClientOptions } from './call.ts';
@@ -48,6 +49,31 @@ describe('a call', () => {
     },
     body: { environment_id: 'env_1', title: 'Look' },
   };
+
+  test('that creates is repeated with an idempotency key, and only with one', async () => {
+    const retries: unknown[] = [];
+    const clock = new ManualClock();
+    answer = (request, response) =>
+      (seen.length < 3 ? json(503, {}) : json(200, { id: 's' }))(request, response);
+    const keyed = { ...create, headers: { ...create.headers, 'idempotency-key': 'k' } };
+    const created = client({ clock }).sessions.create({
+      ...keyed,
+      onRetry: ({ attempt, cause, waitMs }) => {
+        retries.push([attempt, cause]);
+        // Once it sleeps.
+        setImmediate(() => void clock.advance(waitMs));
+      },
+    });
+    expect(await created).toEqual({ id: 's' });
+    expect(retries).toEqual([
+      [1, 503],
+      [2, 503],
+    ]);
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['k', 'k', 'k']);
+    answer = json(503, {});
+    await expect(client({ clock }).sessions.create(create)).rejects.toMatchObject({ status: 503 });
+    expect(seen).toHaveLength(4);
+  });
 
   test('is what the row says, in the dialect', async () => {
     answer = json(200, { id: 'session_1' });

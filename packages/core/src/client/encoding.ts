@@ -12,6 +12,7 @@ export interface EncodedBody {
  */
 export async function encodeBody(endpoint: Endpoint, body: unknown): Promise<EncodedBody | undefined> {
   if (endpoint.body === undefined) return undefined;
+  if (body === undefined && endpoint.emptyBody === 'none') return undefined;
   if (endpoint.transport === 'multipart') return encodeForm(body as Readonly<Record<string, string | Blob>>);
   const [type] = mediaTypes.json;
   return { type, content: typeof body === 'string' ? body : JSON.stringify(body ?? {}) };

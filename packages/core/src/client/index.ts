@@ -8,6 +8,7 @@ export {
   type CallOptions,
   type ClientOptions,
 } from './call.ts';
+export { nextOffset, pages, type ListPage } from './pages.ts';
 export { streamSession, type StreamFrame } from './event-stream.ts';
 export { undiciTransport, type UndiciTransportOptions } from '../transport/undici.ts';
 export { fetchTransport } from '../transport/fetch.ts';

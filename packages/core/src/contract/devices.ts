@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { Deleted } from '../schemas/common.ts';
+import { TrustedDevices } from '../schemas/devices.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const devices = {
@@ -22,5 +24,34 @@ export const devices = {
     responses: { 200: z.string() },
     errors: [400, 401, 429],
     transport: 'text',
+  },
+  list: {
+    id: 'devices.list',
+    area: 'devices',
+    summary: "The caller's trusted devices in the organization, newest first",
+    method: 'GET',
+    path: '/api/auth/trusted_devices',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'read',
+    responses: { 200: TrustedDevices },
+    errors: [401, 429],
+    transport: 'json',
+    extension: true,
+  },
+  revoke: {
+    id: 'devices.revoke',
+    area: 'devices',
+    summary: 'Revokes a trusted device of the caller: its token proves nothing from now on',
+    method: 'DELETE',
+    path: '/api/auth/trusted_devices/{device_id}',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'read',
+    params: z.object({ device_id: z.string() }),
+    responses: { 200: Deleted },
+    errors: [401, 404, 429],
+    transport: 'json',
+    extension: true,
   },
 } as const satisfies Record<string, Endpoint>;

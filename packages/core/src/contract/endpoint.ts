@@ -69,8 +69,11 @@ export interface Endpoint {
   readonly body?: z.ZodType;
   /** The media types that the body may come in; JSON where nothing is said. */
   readonly encodings?: readonly Encoding[];
-  /** An empty body counts as `{}`. */
-  readonly emptyBody?: true;
+  /**
+   * An empty body counts as `{}`. What a client sends that has nothing to say: no body where the specification shows none,
+   * an empty object where it asks for one.
+   */
+  readonly emptyBody?: 'none' | 'object';
   /** By success status; `null`: no body. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
   /** Headers of a success, beyond those that every answer has. */
@@ -96,7 +99,7 @@ export const defaultLimits = {
 
 /** Whether a caller may leave the member of an object schema out. */
 export function isOptional(member: z.ZodType): boolean {
-  return member._zod.optin === 'optional';
+  return member._zod.optin !== undefined; // `optional`, or `defaulted`
 }
 
 type SchemaOf<E, K extends string> = E extends Readonly<Record<K, infer S extends z.ZodType>> ? S : undefined;

@@ -104,7 +104,7 @@ export const environments = {
     beta,
     params: EnvironmentParams,
     body: JsonObject,
-    emptyBody: true,
+    emptyBody: 'object',
     responses: { 200: ManagedEnvironment },
     errors: [401, 403, 404, 409, 500],
     transport: 'json',

@@ -47,6 +47,7 @@ export {
   type RequestOf,
   type ResponseOf,
 } from './endpoint.ts';
+export { headerNames, secretHeaders } from './headers.ts';
 export { isRateLimited, refusalStatuses } from './statuses.ts';
 export { families, type Family } from './families.ts';
 export { Bootstrap, type CurrentUserAccess, type ManagedSettings } from '../schemas/account.ts';
@@ -57,6 +58,7 @@ export {
   type AuthorizationServerMetadata,
   type AuthorizeRequest,
   type DeviceAuthorizationResponse,
+  type IntrospectionResponse,
   type Profile,
   type Roles,
   type TokenRequest,
@@ -70,6 +72,11 @@ export {
   type RegisterBridgeRequest,
 } from '../schemas/bridge.ts';
 export {
+  type CreateEnvironmentRequest,
+  type ManagedEnvironment,
+  type UpdateEnvironmentRequest,
+} from '../schemas/environments.ts';
+export {
   NewEvent,
   SessionEvent,
   SessionStatus,
@@ -77,5 +84,6 @@ export {
   type CreateSessionRequest,
   type Session,
 } from '../schemas/sessions.ts';
+export { FeedbackForm } from '../schemas/feedback.ts';
 export { EventBatch, LogRecord, type AnyValue } from '../schemas/telemetry.ts';
 export { JsonObject } from '../schemas/common.ts';

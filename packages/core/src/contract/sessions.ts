@@ -28,6 +28,8 @@ export const sessions = {
     body: CreateSessionRequest,
     responses: { 200: Session },
     errors: [400, 401, 403, 404, 500],
+    // With an Idempotency-Key alone: a lost answer may have been a session.
+    limits: { timeoutMs: 10_000, retryPausesMs: [500, 1000, 2000, 4000, 8000] },
     transport: 'json',
   },
   list: {

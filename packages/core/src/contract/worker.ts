@@ -8,6 +8,7 @@ import {
   WorkerEventsRequest,
 } from '../schemas/sessions.ts';
 import type { Endpoint } from './endpoint.ts';
+import { headerNames } from './headers.ts';
 
 /** The version of the worker's stream, in `vendor-version`. */
 export const workerVersion = '2023-06-01';
@@ -30,7 +31,7 @@ export const worker = {
     }),
     params: SessionParams,
     body: JsonObject,
-    emptyBody: true,
+    emptyBody: 'none',
     responses: {
       200: z.looseObject({
         worker_jwt: z.string(),
@@ -51,7 +52,7 @@ export const worker = {
     auth: 'ingress',
     params: SessionParams,
     body: JsonObject,
-    emptyBody: true,
+    emptyBody: 'none',
     responses: { 200: z.looseObject({ status: z.literal('registered') }) },
     errors: [401, 404, 409],
     transport: 'json',
@@ -66,7 +67,7 @@ export const worker = {
     path: '/v1/code/sessions/{id}/worker/events/stream',
     auth: 'ingress',
     headers: z.object({
-      'vendor-version': z.literal(workerVersion),
+      [headerNames.version]: z.literal(workerVersion),
       'last-event-id': z.exactOptional(z.string()),
     }),
     params: SessionParams,
@@ -86,7 +87,7 @@ export const worker = {
     auth: 'ingress',
     params: SessionParams,
     body: WorkerEventsRequest,
-    emptyBody: true,
+    emptyBody: 'none',
     responses: { 200: AppendEventsResponse },
     errors: [400, 401, 404, 409],
     transport: 'json',

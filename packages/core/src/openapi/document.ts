@@ -1,4 +1,4 @@
-import { endpoints, families } from '../contract/index.ts';
+import { endpoints, families, headerNames } from '../contract/index.ts';
 import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
 import { createComponents, type JsonSchema } from './components.ts';
 import { refusals, securitySchemes, toOperation } from './operation.ts';
@@ -81,9 +81,9 @@ function toResponse(status: number, description: string): JsonSchema {
   return {
     description,
     headers: {
-      'request-id': header('RequestId'),
+      [headerNames.requestId]: header('RequestId'),
       ...((status === 401 || status === 403) && { 'www-authenticate': header('WwwAuthenticate') }),
-      ...((status === 429 || status === 503) && { 'retry-after': header('RetryAfter') }),
+      ...((status === 429 || status === 503) && { [headerNames.retryAfter]: header('RetryAfter') }),
       ...(status === 429 && {
         ratelimit: header('RateLimit'),
         'ratelimit-policy': header('RateLimitPolicy'),

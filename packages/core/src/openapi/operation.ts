@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   defaultLimits,
+  headerNames,
   isOptional,
   mediaTypes,
   refusalStatuses,
@@ -13,7 +14,7 @@ import { inlineSchema, type Components, type JsonSchema } from './components.ts'
 /** The security schemes of the document, by what a row's `auth` asks for. */
 export const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', description: 'An access token (RFC 9068), or an API key' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key' },
+  apiKey: { type: 'apiKey', in: 'header', name: headerNames.apiKey, description: 'An API key' },
   sessionKey: { type: 'http', scheme: 'bearer', description: "A signed-in person's session key" },
   ingress: { type: 'http', scheme: 'bearer', description: 'The `worker_jwt` of the handshake' },
 } as const;
@@ -85,7 +86,7 @@ function toParameter(place: string, name: string, member: z.ZodType, dialect: Di
 
 function betaParameter(beta: string, dialect: Dialect): JsonSchema {
   return {
-    name: inDialect('vendor-beta', dialect),
+    name: inDialect(headerNames.beta, dialect),
     in: 'header',
     description: `A comma-separated list that has \`${beta}\` among its members`,
     required: true,
@@ -102,7 +103,7 @@ function requestBodyOf(
     mediaTypes[encoding][0],
     encoding === 'protobuf' ? {} : { schema: components.reference(body) },
   ]);
-  return { required: emptyBody !== true, content: Object.fromEntries(content) };
+  return { required: emptyBody === undefined, content: Object.fromEntries(content) };
 }
 
 const answerTypes = {
@@ -118,12 +119,12 @@ const successDescriptions: Readonly<Record<string, string>> = {
   101: 'The connection is a WebSocket',
   201: 'Created',
   204: 'There is none',
-  302: 'To the next page',
+  303: 'To the next page',
 };
 
 function successesOf(endpoint: Endpoint, components: Components): JsonSchema {
   const headers = {
-    'request-id': { $ref: '#/components/headers/RequestId' },
+    [headerNames.requestId]: { $ref: '#/components/headers/RequestId' },
     ...Object.fromEntries(
       Object.entries(endpoint.responseHeaders?.shape ?? {}).map(([name, member]) => [
         name,
@@ -131,18 +132,23 @@ function successesOf(endpoint: Endpoint, components: Components): JsonSchema {
       ]),
     ),
   };
-  const successes = Object.entries(endpoint.responses).map(([status, schema]) => [
-    status,
-    {
+  const success = (status: string, schema: z.ZodType | null, type: string) => ({
+    [status]: {
       description: successDescriptions[status] ?? 'Done',
       headers,
-      ...(schema && {
-        content: { [answerTypes[endpoint.transport]]: { schema: components.reference(schema) } },
-      }),
+      ...(schema && { content: { [type]: { schema: components.reference(schema) } } }),
     },
-  ]);
-  return Object.fromEntries(successes) as JsonSchema;
+  });
+  const [frame] = Object.values(endpoint.responses);
+  return Object.assign(
+    {},
+    ...Object.entries(endpoint.responses).map(([status, schema]) =>
+      success(status, schema, answerTypes[endpoint.transport]),
+    ),
+    endpoint.eventStream === true && success('200', frame ?? null, answerTypes.sse),
+  ) as JsonSchema;
 }
+
 /** Refusals by status; each stands once among the document's components. */
 export const refusals: Readonly<Record<number, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'The request is malformed; `issues` names every bad field'],

@@ -45,7 +45,7 @@ export const AuthorizeResponse = z.looseObject({
 });
 
 export const DeviceAuthorizationRequest = z.looseObject({
-  client_id: z.exactOptional(z.string()),
+  client_id: z.string(),
   scope: z.exactOptional(z.string()),
 });
 
@@ -83,6 +83,26 @@ export const RevocationRequest = z.looseObject({
   token_type_hint: z.exactOptional(z.string()),
   client_id: z.exactOptional(z.string()),
 });
+
+export const IntrospectionRequest = z.looseObject({
+  token: z.exactOptional(z.string()),
+  token_type_hint: z.exactOptional(z.string()),
+});
+
+/** RFC 7662 2.2; of a token that is not active nothing is told. */
+export const IntrospectionResponse = z.looseObject({
+  active: z.boolean(),
+  scope: z.exactOptional(z.string()),
+  client_id: z.exactOptional(z.string()),
+  token_type: z.exactOptional(z.string()),
+  exp: z.exactOptional(z.number().int()),
+  sub: z.exactOptional(z.string()),
+  aud: z.exactOptional(z.string()),
+  iss: z.exactOptional(z.string()),
+  jti: z.exactOptional(z.string()),
+  org: z.exactOptional(z.string()),
+});
+export type IntrospectionResponse = z.infer<typeof IntrospectionResponse>;
 
 export const Profile = z.looseObject({
   organization: z.looseObject({

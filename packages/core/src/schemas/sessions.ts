@@ -73,6 +73,9 @@ export const Session = z.looseObject({
   tags: z.array(z.string()),
   created_at: Timestamp,
   updated_at: Timestamp,
+  last_seq: z
+    .exactOptional(z.number().int().nonnegative())
+    .describe("the log's last event; in the answer for one session"),
 });
 export type Session = z.infer<typeof Session>;
 

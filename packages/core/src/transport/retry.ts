@@ -1,3 +1,4 @@
+import { headerNames } from '../contract/headers.ts';
 import { sleep, systemClock, type Clock } from '../clock.ts';
 import { TransportError } from '../errors.ts';
 import { transportFailure } from './failure.ts';
@@ -5,6 +6,15 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 
 /** A service that asks for more patience than this gets it from the caller, who may hold a lock or a person's attention. */
 const longestWaitMs = 30_000;
+
+/** A call that is about to be made again. */
+export interface Retry {
+  /** 1 is the first one after the call itself. */
+  readonly attempt: number;
+  readonly waitMs: number;
+  /** The network's failure, or the status of an answer that may pass. */
+  readonly cause: TransportError | number;
+}
 
 /**
  * Sends again after network errors, 429 and 5xx, once per pause; a `Retry-After` longer than the pause wins, up to 30 s.
@@ -15,20 +25,25 @@ export async function sendWithRetries(
   request: TransportRequest,
   pausesMs: readonly number[],
   clock: Clock = systemClock,
+  onRetry?: (retry: Retry) => void,
 ): Promise<TransportResponse> {
-  for (const pauseMs of pausesMs) {
+  for (const [index, pauseMs] of pausesMs.entries()) {
     let waitMs = pauseMs;
+    let cause: Retry['cause'];
     try {
       const answer = await transport.send(request);
       if (answer.status !== 429 && answer.status < 500) return answer;
-      waitMs = Math.max(pauseMs, retryAfterMs(answer.headers['retry-after'], clock.now()) ?? 0);
+      waitMs = Math.max(pauseMs, retryAfterMs(answer.headers[headerNames.retryAfter], clock.now()) ?? 0);
       if (waitMs > longestWaitMs) return answer;
       await answer.text().catch(() => undefined); // or the connection is not free for the next try
+      cause = answer.status;
     } catch (error) {
       if (!(error instanceof TransportError) || error.code === 'aborted') throw error;
+      cause = error;
     }
-    await sleep(clock, waitMs, request.signal).catch((cause: unknown) => {
-      throw transportFailure(cause, request.url, request.signal);
+    onRetry?.({ attempt: index + 1, waitMs, cause });
+    await sleep(clock, waitMs, request.signal).catch((reason: unknown) => {
+      throw transportFailure(reason, request.url, request.signal);
     });
   }
   return transport.send(request);

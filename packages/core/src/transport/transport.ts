@@ -24,5 +24,7 @@ export interface TransportResponse {
 /** How requests leave the process. Failures are `TransportError`s; any status is an answer. */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
+  /** The proxy, as a URL, that requests to this one go through: for connections that are made beside it. */
+  proxyFor?(url: string): string | undefined;
   close(): Promise<void>;
 }

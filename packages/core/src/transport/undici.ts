@@ -1,6 +1,7 @@
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { readText } from './body.ts';
 import { transportFailure } from './failure.ts';
+import { environmentProxy } from './proxy.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface UndiciTransportOptions {
@@ -36,6 +37,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         throw transportFailure(error, request.url, request.signal);
       }
     },
+    proxyFor: (url) => (proxyFromEnvironment ? environmentProxy(url) : undefined),
     close: () => agent.destroy(),
   };
 }

@@ -7,9 +7,6 @@ export const departures: Readonly<Record<string, Readonly<Record<string, string>
     'response refresh_token may be missing':
       'RFC 6749 5.1: a client keeps the one that it has; the gateway always sends one',
   },
-  'POST /v1/oauth/device_authorization': {
-    'body client_id may be missing': 'the endpoint itself refuses it, by the rules of OAuth',
-  },
   'GET /api/oauth/profile': {
     'response organization.organization_type takes any value':
       'a client goes on with a plan that is new to it',
@@ -24,9 +21,6 @@ export const departures: Readonly<Record<string, Readonly<Record<string, string>
   'GET /v1/environments/{env_id}/work/poll': {
     'response data.id may be missing':
       'kinds of work other than a session are not shown: one may refer to nothing',
-  },
-  'POST /v1/environments/{env_id}/bridge/reconnect': {
-    'errors are 400,401,404,409,500': 'a missing session_id or runner version',
   },
   'POST /v1/sessions': {
     'header vendor-client-feature takes any value':

@@ -4,9 +4,9 @@ import type { ConfigFlags } from './flags.ts';
 /** The effective configuration of a command line. */
 export function configOf(flags: ConfigFlags): LoadedConfig {
   const { config: file, set, ...named } = flags;
-  const { host, port, dataDir, publicUrl, store, logLevel } = named;
+  const { host, port, dataDir, publicUrl, store, upstream, logLevel } = named;
   return loadConfig({
-    flags: { ...set, ...defined({ host, port, dataDir, publicUrl, store, logLevel }) },
+    flags: { ...set, ...defined({ host, port, dataDir, publicUrl, store, upstream, logLevel }) },
     file,
   });
 }

@@ -20,9 +20,10 @@ export function printConfig(flags: ConfigFlags & { readonly json?: boolean }): v
   }
 }
 
-/** A path to a file is no secret; an address may hold a password. */
+/** A path to a file is no secret; an address may hold a password, a group of settings a credential. */
 function hideSecret(setting: Setting): Setting {
-  const { key, value } = setting;
-  const plain = typeof value !== 'string' || value.startsWith('sqlite:');
+  const { key, value = {} } = setting;
+  const plain =
+    typeof value === 'string' ? value.startsWith('sqlite:') : Object.keys(value as object).length === 0;
   return secretKeys.includes(key) && !plain ? { ...setting, value: '[hidden]' } : setting;
 }

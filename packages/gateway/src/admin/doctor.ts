@@ -9,9 +9,10 @@ import { configOf } from './config-of.ts';
 import { describeFailure } from './failure.ts';
 import type { ConfigFlags } from './flags.ts';
 
+/** As `sallyport doctor` tells it; what to do about a failure is the end of what it says. */
 interface Finding {
   readonly check: string;
-  readonly ok: boolean;
+  readonly status: 'ok' | 'fail';
   readonly says: string;
 }
 
@@ -21,10 +22,10 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
   const check = async <T>(name: string, run: () => T | Promise<T>, says: (value: T) => string) => {
     try {
       const value = await run();
-      findings.push({ check: name, ok: true, says: says(value) });
+      findings.push({ check: name, status: 'ok', says: says(value) });
       return value;
     } catch (error) {
-      findings.push({ check: name, ok: false, says: describeFailure(error).message });
+      findings.push({ check: name, status: 'fail', says: describeFailure(error).message });
       return undefined;
     }
   };
@@ -53,10 +54,11 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
         (finding) => `${path} ${finding}`,
       );
   }
-  for (const { check: name, ok, says } of flags.json === true ? [] : findings)
-    process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${name}: ${says}\n`);
-  if (flags.json === true) process.stdout.write(`${JSON.stringify({ findings }, null, 2)}\n`);
-  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+  const ok = findings.every(({ status }) => status === 'ok');
+  for (const { check: name, status, says } of flags.json === true ? [] : findings)
+    process.stdout.write(`${status.padEnd(4)}  ${name}: ${says}\n`);
+  if (flags.json === true) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`);
+  if (!ok) process.exitCode = 1;
 }
 
 /** Rejects where the directory is not there, nor can be made, or is not ours to write in. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '@sallyport/core';
+import { isDiskFull, ServiceError, whyNotWritten } from '@sallyport/core';
 import { ConfigError } from '../config/config-error.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
 
@@ -11,6 +11,11 @@ export interface Failure {
 /** Never a stack trace; `SALLYPORT_LOG_LEVEL=debug` has what is behind an unforeseen one. */
 export function describeFailure(error: unknown, env = process.env): Failure {
   if (error instanceof ConfigError) return { message: error.message, exitCode: 2 };
+  if (error instanceof ServiceError && error.code === 'store_unavailable')
+    return {
+      message: `${error.message} See to its disk (room, and the right to write), and try again.`,
+      exitCode: 1,
+    };
   if (error instanceof StoreError || error instanceof ServiceError)
     return { message: error.message, exitCode: 1 };
   const { code, syscall, path, port, address } = error as NodeJS.ErrnoException & {
@@ -21,7 +26,7 @@ export function describeFailure(error: unknown, env = process.env): Failure {
     return { message: listening(code, address, port), exitCode: 1 };
   if (code !== undefined && path !== undefined)
     return {
-      message: `${path} cannot be used (${code}): give another directory with --data-dir.`,
+      message: `${path} cannot be used: ${whyNotWritten(error)}. ${isDiskFull(error) ? 'Make room on that disk' : 'Make it writable for this user'}, or choose another directory with --data-dir.`,
       exitCode: 1,
     };
   const detail =

@@ -8,6 +8,7 @@ export interface ConfigFlags {
   readonly dataDir?: string;
   readonly publicUrl?: string;
   readonly store?: string;
+  readonly upstream?: string;
   readonly logLevel?: string;
   readonly set?: Readonly<Record<string, string>>;
 }
@@ -21,6 +22,7 @@ export function configurable(command: Command): Command {
     .option('--data-dir <dir>', 'where the store and the keys are')
     .option('--public-url <url>', 'the address under which clients reach the gateway')
     .option('--store <store>', 'sqlite:PATH (default: in the data directory)')
+    .option('--upstream <url>', 'the service that everything passes through to, unless areas say otherwise')
     .option('--log-level <level>', 'fatal, error, warn, info (default), debug, trace or silent')
     .option(
       '--set <key=value>',

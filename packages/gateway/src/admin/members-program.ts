@@ -54,7 +54,7 @@ export function addOrganizationCommands(org: Command): void {
 
   const settings = org
     .command('settings')
-    .description('What an organization sets for its members’ programs.');
+    .description("What an organization sets for its members' programs.");
   configurable(settings.command('list <org>'))
     .description("Prints an organization's settings as JSON.")
     .action(async (id: string, flags: ConfigFlags) => (await load()).listSettings(id, flags));

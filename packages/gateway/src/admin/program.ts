@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
+import { addFeedbackCommands } from './feedback-program.ts';
 import { configurable, type ConfigFlags } from './flags.ts';
 import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
 
@@ -49,6 +50,8 @@ export function addAdminCommands(program: Command): void {
     .action(async (flags: ConfigFlags & { name: string; redirectUri: string[]; scope?: string }) =>
       (await load()).addClient(flags),
     );
+
+  addFeedbackCommands(admin.command('feedback').description('Feedback that people have sent.'));
 
   configurable(admin.command('rotate-keys'))
     .description('Publishes the next signing key of access tokens, which takes over by itself.')

@@ -1,6 +1,5 @@
-import { systemClock } from '@sallyport/core';
+import { isLoopback, systemClock } from '@sallyport/core';
 import type { Logger } from 'pino';
-import { isLoopback } from '../config/address.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createLog } from '../http/log.ts';
 import type { Services } from '../services.ts';

@@ -1,10 +1,5 @@
 import { isIP } from 'node:net';
 
-/** Whether only this machine can connect to `host`. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
 /** Where a gateway listens: `http://127.0.0.1:8787`, `http://[::1]:8787`. */
 export function localUrlOf(host: string, port: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

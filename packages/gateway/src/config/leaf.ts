@@ -47,6 +47,12 @@ export function oneOf<const T extends readonly [string, ...string[]]>(
     .describe(`one of ${choices.join(', ')}`);
 }
 
+export function optionalOneOf<const T extends readonly [string, ...string[]]>(
+  choices: T,
+): Leaf<T[number] | undefined> {
+  return z.preprocess(emptyToAbsent, z.enum(choices).optional()).describe(`one of ${choices.join(', ')}`);
+}
+
 export function httpUrl(): Leaf<string | undefined> {
   return z
     .preprocess(
@@ -65,20 +71,33 @@ export function list(allowed: string, pattern = /^\S+$/): Leaf<readonly string[]
 
 /** Whole numbers by name: JSON as text. */
 export function integersByName(fallback: Readonly<Record<string, number>>, names: readonly string[]) {
-  const parse = (value: unknown) => {
-    if (typeof value !== 'string') return value;
-    try {
-      return JSON.parse(value) as unknown;
-    } catch {
-      return value;
-    }
-  };
   const record = z
     .record(z.string(), z.number().int().min(0))
     .refine((value) => Object.keys(value).every((name) => names.includes(name)));
   return z
-    .preprocess(parse, record.default(fallback))
+    .preprocess(parseJson, record.default(fallback))
     .describe(`an object with whole numbers, 0 or more, under ${names.slice(0, 3).join(', ')} and the like`);
+}
+
+/** Groups of settings by name, or for each the short form of its one required setting: JSON as text. */
+export function groupsByName<T>(
+  group: z.ZodType<T>,
+  names: readonly string[],
+  allowed: string,
+): Leaf<Readonly<Record<string, T>>> {
+  const record = z
+    .record(z.string(), group)
+    .refine((value) => Object.keys(value).every((name) => names.includes(name)));
+  return z.preprocess(parseJson, record.default({})).describe(allowed);
+}
+
+function parseJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
 }
 
 function emptyToAbsent(value: unknown): unknown {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { nearest } from '@sallyport/core';
+import { didYouMean, isJsonObject } from '@sallyport/core';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { readConfigFile } from './file.ts';
-import { configSchema, derivedDefaults, secretKeys, type Config } from './schema.ts';
+import { configSchema, derivedDefaults, secretKeys, shortForms, type Config } from './schema.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 export interface ConfigSources {
@@ -34,15 +34,17 @@ export function loadConfig({ flags = {}, file, env = process.env }: ConfigSource
   const fromFile =
     file === undefined ? new Map<string, unknown>() : flatten(readConfigFile(file), leaves, file);
   for (const key of Object.keys(flags)) {
-    if (!leaves.has(key)) throw unknownKey(key, '--set', leaves);
+    if (!leaves.has(key) && !isShortForm(key)) throw unknownKey(key, '--set', leaves);
   }
   const settings: Setting[] = [];
   for (const [key, leaf] of leaves) {
-    const variable = environmentName(key);
+    const names = [key, shortForms[key] ?? []].flat();
+    const flag = names.find((name) => flags[name] !== undefined);
+    const variable = names.map(environmentName).find((name) => env[name] !== undefined);
     const [origin, given] =
-      flags[key] !== undefined
-        ? [flagName(key), flags[key]]
-        : env[variable] !== undefined
+      flag !== undefined
+        ? [flagName(flag), flags[flag]]
+        : variable !== undefined
           ? [variable, env[variable]]
           : fromFile.has(key)
             ? [file ?? '', fromFile.get(key)]
@@ -89,24 +91,24 @@ function flatten(value: object, leaves: Leaves, file: string, prefix = ''): Map<
   const flat = new Map<string, unknown>();
   for (const [name, member] of Object.entries(value)) {
     const key = prefix + name;
+    const long = Object.keys(shortForms).find((one) => shortForms[one] === key);
     if (leaves.has(key)) flat.set(key, member);
-    else if (isObject(member) && [...leaves.keys()].some((leaf) => leaf.startsWith(`${key}.`)))
+    else if (long !== undefined && !isJsonObject(member)) flat.set(long, member);
+    else if (isJsonObject(member) && [...leaves.keys()].some((leaf) => leaf.startsWith(`${key}.`)))
       for (const entry of flatten(member, leaves, file, `${key}.`)) flat.set(...entry);
     else throw unknownKey(key, file, leaves);
   }
   return flat;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isShortForm(key: string): boolean {
+  return Object.values(shortForms).includes(key);
 }
 
 function unknownKey(key: string, origin: string, leaves: Leaves): ConfigError {
   const groups = [...leaves.keys()].flatMap((leaf) => [leaf, leaf.replace(/\..*/, '')]);
-  const meant = nearest(key, groups);
-  return new ConfigError(
-    `${key} (from ${origin}) is not a setting${meant === undefined ? ': `sallyport-gateway config` lists them' : `; did you mean ${meant}?`}`,
-  );
+  const next = didYouMean(key, groups) ?? '`sallyport-gateway config` lists them.';
+  return new ConfigError(`${key} (from ${origin}) is not a setting. ${next}`);
 }
 
 function nest(settings: readonly Setting[]): Readonly<Record<string, unknown>> {

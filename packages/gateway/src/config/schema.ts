@@ -1,25 +1,47 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { defaultLimits, endpoints } from '@sallyport/core/contract';
+import { isLoopback } from '@sallyport/core';
+import { contract, defaultLimits, endpoints, families } from '@sallyport/core/contract';
 import { defaultBridgeConfig, type BridgeConfig } from '@sallyport/bridge/server';
 import { defaultOAuthConfig, type OAuthConfig } from '@sallyport/oauth/server';
 import { defaultTelemetryConfig, type TelemetryConfig } from '@sallyport/telemetry/server';
 import { z } from 'zod';
-import { isLoopback } from './address.ts';
 import {
   flag,
+  groupsByName,
   httpUrl,
   integer,
   integersByName,
   list,
   oneOf,
   optionalFlag,
+  optionalOneOf,
   optionalText,
   seconds,
   text,
 } from './leaf.ts';
 
 const word = /^[a-z][a-z0-9]*$/;
+
+/** Where the requests of an area or a family go. `off`: there is nothing at its paths. */
+export const whithers = ['local', 'upstream', 'off'] as const;
+export type Whither = (typeof whithers)[number];
+
+/** Everything that can be sent somewhere: the contract's areas, and the families that only an upstream can serve. */
+export const areaNames: readonly string[] = [...Object.keys(contract), ...families.map(({ name }) => name)];
+
+const credentialHeaders = ['authorization', 'x-api-key'] as const;
+
+/** What is said of an upstream; see `destinationsOf`. */
+const upstreamOfItsOwn = z.preprocess(
+  (value) => (typeof value === 'string' ? { url: value } : value),
+  z.strictObject({
+    url: httpUrl().refine((url) => url !== undefined),
+    credential: z.string().min(1).optional(),
+    credentialHeader: z.enum(credentialHeaders).default('authorization'),
+    forwardCredentials: z.boolean().default(false),
+  }),
+);
 
 /** Every setting of the gateway, with its default and, in the description, what is allowed. */
 export function configSchema(env: Readonly<Record<string, string | undefined>> = process.env) {
@@ -32,7 +54,30 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     publicUrl: httpUrl(),
     store: optionalText('sqlite:PATH', /^\w+:.+$/),
     redisUrl: optionalText('a redis: address'),
-    upstream: httpUrl(),
+    /** The service that areas and families pass through to; `upstream` alone is short for `upstream.url`. */
+    upstream: z.object({
+      url: httpUrl(),
+      /** Sent in place of the callers' own, which are checked here; `none`: the upstream needs none. */
+      credential: optionalText('a token or an API key, or none', /^[\x21-\x7e]+$/),
+      credentialHeader: oneOf(credentialHeaders, 'authorization'),
+      /** The largest body that is passed on; 0: any. */
+      maxBodyBytes: integer(0, 0),
+      /** How long an answer may take to begin, where the contract does not say. */
+      timeoutSeconds: seconds(600),
+      /** How long an answer that has begun may pause, and an upload. */
+      idleSeconds: seconds(300),
+      connectSeconds: seconds(10),
+      /** Connections to one upstream at a time; streams and held polls have one each. */
+      connections: integer(1024, 1),
+    }),
+    /** Upstreams of their own, by area or family. */
+    upstreams: groupsByName(
+      upstreamOfItsOwn,
+      areaNames,
+      'an object of areas or families, each with an address or {url, credential, credentialHeader, forwardCredentials}',
+    ),
+    /** Where each area and family goes; by default upstream if there is one, else local. */
+    areas: z.object(Object.fromEntries(areaNames.map((name) => [name, optionalOneOf(whithers)]))),
     logLevel: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     /** Whether `X-Forwarded-For` of a proxy in front is believed. */
     trustProxy: flag(false),
@@ -59,19 +104,38 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
 
 type Schema = z.output<ReturnType<typeof configSchema>>;
 
-export interface Config extends Omit<Schema, 'oauth' | 'bridge' | 'telemetry'> {
+export interface Config extends Omit<Schema, 'oauth' | 'bridge' | 'telemetry' | 'areas'> {
+  readonly areas: Readonly<Record<string, Whither>>;
   readonly oauth: OAuthConfig & { readonly corsOrigins: readonly string[] };
   readonly bridge: BridgeConfig;
   readonly telemetry: TelemetryConfig;
 }
 
 /** Settings whose values are not shown: they may carry a password. */
-export const secretKeys: readonly string[] = ['store', 'redisUrl', 'upstream'];
+export const secretKeys: readonly string[] = [
+  'store',
+  'redisUrl',
+  'upstream.url',
+  'upstream.credential',
+  'upstreams',
+];
+
+/** Keys that may be named by their group alone: in files, flags and the environment. */
+export const shortForms: Readonly<Record<string, string>> = { 'upstream.url': 'upstream' };
 
 /** Defaults that follow from settings further up in the schema. */
 export const derivedDefaults: Readonly<
   Record<string, (settings: Readonly<Record<string, unknown>>) => unknown>
 > = {
+  ...Object.fromEntries(
+    areaNames.map((name) => [
+      `areas.${name}`,
+      ({ upstream, upstreams }: Readonly<Record<string, unknown>>) =>
+        (upstream as { url?: string }).url !== undefined || name in (upstreams as object)
+          ? 'upstream'
+          : 'local',
+    ]),
+  ),
   // Behind a public address others may stand, to whom the default account must not be told.
   'oauth.singleUser': ({ host, publicUrl }) => isLoopback(String(host)) && publicUrl === undefined,
 };

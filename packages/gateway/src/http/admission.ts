@@ -1,5 +1,5 @@
 import { inDialect, ServiceError, type Dialect } from '@sallyport/core';
-import { isRateLimited, type Endpoint } from '@sallyport/core/contract';
+import { headerNames, isRateLimited, type Endpoint, type Row } from '@sallyport/core/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Caller, SessionCaller, WorkerCaller } from './handler.ts';
 import { rateLimitHeaders, type RateLimiter } from './rate-limit.ts';
@@ -10,7 +10,11 @@ export interface AdmissionOptions {
   readonly authenticator: Authenticator;
   readonly limiter: RateLimiter;
   readonly dialect: Dialect;
+  readonly gates?: Gates;
 }
+
+/** Refusals of a row's own, by its id: right after the credential's, before anything else is looked at. */
+export type Gates = Readonly<Partial<Record<Row['id'], (caller: AnyCaller) => Promise<void>>>>;
 
 /** What stands before a row, or before a family of paths. */
 export type Guarded = Pick<Endpoint, 'auth' | 'scope' | 'permission' | 'beta'>;
@@ -25,7 +29,10 @@ export async function admit(
   reply: FastifyReply,
   options: AdmissionOptions,
 ): Promise<AnyCaller> {
-  const caller = await guard(endpoint, request, options);
+  const caller = await guard(endpoint, request, {
+    ...options,
+    gate: options.gates?.[endpoint.id as Row['id']],
+  });
   checkRate(endpoint, caller, request, reply, options.limiter);
   return caller;
 }
@@ -34,9 +41,14 @@ export async function admit(
 export async function guard(
   guarded: Guarded,
   request: FastifyRequest,
-  { authenticator, dialect }: Pick<AdmissionOptions, 'authenticator' | 'dialect'>,
+  {
+    authenticator,
+    dialect,
+    gate,
+  }: Pick<AdmissionOptions, 'authenticator' | 'dialect'> & { gate?: Gates[Row['id']] },
 ): Promise<AnyCaller> {
   const caller = await identify(guarded, request, authenticator);
+  await gate?.(caller);
   checkRights(guarded, caller, dialect);
   checkBeta(guarded, request, dialect);
   return caller;
@@ -76,12 +88,12 @@ async function orNobody<T>(identified: () => Promise<T>): Promise<T | undefined>
 }
 
 export function sentCredential({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
-  return headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+  return headers.authorization !== undefined || headers[headerNames.apiKey] !== undefined;
 }
 
 /** RFC 6750 2.1; an API key may come as `x-api-key` too. */
 function credentialOf({ headers }: FastifyRequest): string {
-  const key = headers['x-api-key'];
+  const key = headers[headerNames.apiKey];
   if (headers.authorization === undefined && typeof key === 'string' && key !== '') return key;
   if (headers.authorization === undefined)
     throw new ServiceError('invalid_token', 'This needs a credential: Authorization: Bearer <token>.');
@@ -106,7 +118,7 @@ function checkRights(endpoint: Guarded, caller: AnyCaller, dialect: Dialect): vo
 /** A list: any member, comma-separated or of a repeated header, will do. */
 function checkBeta(endpoint: Guarded, request: FastifyRequest, dialect: Dialect): void {
   if (endpoint.beta === undefined) return;
-  const name = inDialect('vendor-beta', dialect);
+  const name = inDialect(headerNames.beta, dialect);
   const sent = [request.headers[name] ?? []].flat().flatMap((value) => value.split(','));
   if (sent.some((member) => member.trim() === endpoint.beta)) return;
   throw new ServiceError('beta_not_enabled', `This needs the header ${name}: ${endpoint.beta}.`);
@@ -129,5 +141,5 @@ function checkRate(
 
 function keyOf(caller: AnyCaller): string | undefined {
   if (caller === undefined) return undefined;
-  return 'grantId' in caller ? caller.grantId : caller.sessionId;
+  return 'scopes' in caller ? caller.grantId : caller.sessionId;
 }

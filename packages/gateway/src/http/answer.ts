@@ -1,4 +1,4 @@
-import type { Endpoint } from '@sallyport/core/contract';
+import { mediaTypes, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyReply } from 'fastify';
 
 /** Sends what a handler gave back, in the form of its row; `undefined` is no body. */
@@ -12,6 +12,8 @@ export function sendAnswer(endpoint: Endpoint, reply: FastifyReply, result: unkn
     reply.type('text/event-stream; charset=utf-8').send('');
   } else if (result === undefined) {
     reply.removeHeader('content-type').send();
+  } else if (result instanceof Uint8Array) {
+    reply.type(mediaTypes.protobuf[0]).send(result);
   } else if (typeof result === 'string' && endpoint.transport !== 'json') {
     const type = endpoint.transport === 'page' ? 'text/html' : 'text/plain';
     if (!reply.hasHeader('content-type')) reply.type(`${type}; charset=utf-8`);

@@ -8,8 +8,9 @@ import { unsupportedMediaType } from './refusal.ts';
 export type RawBody = Uint8Array | IncomingMessage;
 
 /**
- * Reads and parses the body of a request whose row has a schema for one, in an encoding of the row. Protobuf stays bytes;
- * multipart stays the request, unread, so that it never rests in memory.
+ * Reads and parses the body of a request whose row has a schema for one, in an encoding of the row. A row that takes
+ * protobuf decodes by itself, JSON too, whose 64-bit integers would lose digits here: its bodies stay bytes. Multipart stays
+ * the request, unread, so that it never rests in memory.
  * Throws, in this order: 415 (at OAuth endpoints 400), 413, 400.
  */
 export async function readBody(endpoint: Endpoint, request: IncomingMessage): Promise<unknown> {
@@ -21,8 +22,9 @@ export async function readBody(endpoint: Endpoint, request: IncomingMessage): Pr
   }
   const bytes = await collect(request, limit);
   if (encoding === 'protobuf') return bytes; // without a field set, a message has no bytes
+  if (bytes.length > 0 && endpoint.encodings?.includes('protobuf') === true) return bytes;
   if (bytes.length > 0) return (encoding === 'form' ? parseForm : parseJson)(decodeText(bytes));
-  if (endpoint.emptyBody === true) return {};
+  if (endpoint.emptyBody !== undefined) return {};
   throw new ServiceError('invalid_request', 'The request has no body.');
 }
 
@@ -40,7 +42,7 @@ function encodingOf(endpoint: Endpoint, request: IncomingMessage): Encoding {
   if (encoding !== undefined) return encoding;
   // An empty body needs no type (decisions.md "Empty bodies"); a form without its boundary is none.
   const isEmpty =
-    type === undefined || (endpoint.emptyBody === true && request.headers['content-length'] === '0');
+    type === undefined || (endpoint.emptyBody !== undefined && request.headers['content-length'] === '0');
   const [usual = 'json'] = encodings;
   if (isEmpty && !announcesBody(request) && usual !== 'multipart') return usual;
   throw unsupportedMediaType(endpoint);

@@ -8,7 +8,7 @@ export interface EventStreamOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Ends the stream: `farewell` is the last comment. */
   readonly signal: AbortSignal;
-  readonly farewell: string;
+  readonly farewell: () => string;
   /** A comment goes out when nothing else did for this long. */
   readonly keepAliveMs?: number;
   /** A reader that takes nothing for this long is cut off; it resumes by `Last-Event-ID`. */
@@ -46,7 +46,7 @@ export async function sendEventStream(
       if (next === undefined || next.done === true) break;
       if (!response.write(render(next.value)) && !(await drained())) break;
     }
-    if (signal.aborted && response.writable) response.write(`: ${farewell}\n\n`);
+    if (signal.aborted && response.writable) response.write(`: ${farewell()}\n\n`);
   } finally {
     keepAlive?.cancel();
     interrupt.release();

@@ -6,9 +6,12 @@ import { guard, type AdmissionOptions } from './admission.ts';
 /** What only an upstream can serve, where there is none: 501, to those who may call at all. */
 export function registerFamilies(
   app: FastifyInstance,
-  options: Pick<AdmissionOptions, 'authenticator' | 'dialect'>,
+  options: Pick<AdmissionOptions, 'authenticator' | 'dialect'> & {
+    readonly isLocal: (name: string) => boolean;
+  },
 ): void {
   for (const family of families) {
+    if (!options.isLocal(family.name)) continue;
     const prefix = inDialect(family.prefix, options.dialect);
     for (const path of [prefix, `${prefix}/*`])
       app.all(path, {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/contract';
 import type { Log } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -28,6 +29,8 @@ export interface WorkerCaller {
   readonly environmentId: string;
   readonly workerId: string;
   readonly epoch: number;
+  /** The grant by which the worker got its token. */
+  readonly grantId: string;
   readonly expiresAt: number;
 }
 
@@ -48,8 +51,18 @@ export type CallerOf<E extends Endpoint> = E['auth'] extends 'access_token'
         ? Caller | SessionCaller | undefined
         : undefined;
 
+/** Raw where the handler decodes it: see `readBody`. */
+type BodyOf<E extends Endpoint> = E extends { readonly encodings: readonly (infer Name)[] }
+  ? 'multipart' extends Name
+    ? IncomingMessage
+    : 'protobuf' extends Name
+      ? Uint8Array
+      : RequestOf<E>['body']
+  : RequestOf<E>['body'];
+
 /** A request that has passed the checks of its row. */
-export interface HandlerCall<E extends Endpoint> extends RequestOf<E> {
+export interface HandlerCall<E extends Endpoint> extends Omit<RequestOf<E>, 'body'> {
+  readonly body: BodyOf<E>;
   readonly caller: CallerOf<E>;
   readonly requestId: string;
   /** Aborts when the caller hangs up, or when the gateway drains; a stream's when its turn to end has come. */
@@ -83,7 +96,9 @@ export type Result<E extends Endpoint> = E['transport'] extends 'sse'
     ? SocketTaker
     : E['transport'] extends 'text' | 'page'
       ? string | undefined
-      : ResponseOf<E>;
+      : E extends { readonly encodings: readonly (infer Name)[] }
+        ? ResponseOf<E> | ('protobuf' extends Name ? Uint8Array : never)
+        : ResponseOf<E>;
 
 export type Handler<E extends Endpoint> = (call: HandlerCall<E>) => Promise<Result<E>>;
 

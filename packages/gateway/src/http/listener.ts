@@ -39,6 +39,16 @@ export async function listen({ host, port, upgradable }: ListenOptions): Promise
   const server = createServer(options, (request, response) => serve(request, response));
   // Expectations are optional to heed (RFC 9110 10.1.1); Node's own 417 has no body.
   server.on('checkExpectation', (request, response) => serve(request, response));
+  // `100 Continue` when the body is first read: a request that is refused before that need not send it (RFC 9110 10.1.1).
+  server.on('checkContinue', (request, response) => {
+    const read = request._read.bind(request);
+    request._read = (size) => {
+      request._read = read;
+      if (!response.headersSent) response.writeContinue();
+      read(size);
+    };
+    serve(request, response);
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // From the first tick: an ECONNRESET without a listener would end the process.
     socket.on('error', () => socket.destroy());

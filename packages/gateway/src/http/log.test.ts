@@ -31,6 +31,8 @@ test('credentials in headers and queries are not told', () => {
   expect(JSON.stringify(lines)).toContain('text/plain');
   expect(loggedUrl('/setup?token=hunter2&a=1')).toBe('/setup?token=[Redacted]&a=1');
   expect(loggedUrl('/x?a=1&access_token=hunter2#f')).toBe('/x?a=1&access_token=[Redacted]#f');
+  // A sign-in on the way to somewhere: the address has secrets of its own.
+  expect(loggedUrl('/login?next=%2Fdevice%3Fuser_code%3Dhunter2')).toBe('/login?next=[Redacted]');
   expect(loggedUrl('/x?not_mine=1&CODE=hunter2')).toBe('/x?not_mine=1&CODE=[Redacted]');
 });
 

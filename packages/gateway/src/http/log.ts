@@ -1,20 +1,12 @@
+import { secretHeaders } from '@sallyport/core/contract';
 import { destination, pino, type DestinationStream, type Logger } from 'pino';
-
-const redacted = [
-  'authorization',
-  'cookie',
-  'set-cookie',
-  'x-api-key',
-  'x-trusted-device-token',
-  'x-worker-token',
-];
 
 /** JSON lines on stderr; stdout is for what scripts read. Credentials in headers are redacted wherever headers are logged. */
 export function createLog(
   level: string,
   to: DestinationStream = destination({ dest: 2, sync: false }),
 ): Logger {
-  const paths = redacted.flatMap((name) => [`headers["${name}"]`, `*.headers["${name}"]`]);
+  const paths = secretHeaders.flatMap((name) => [`headers["${name}"]`, `*.headers["${name}"]`]);
   return pino(
     { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"`, redact: paths },
     to,
@@ -22,7 +14,7 @@ export function createLog(
 }
 
 const secretQuery =
-  /([?&](?:access_token|token|code|state|code_verifier|refresh_token|session_key|key|secret|user_code|[a-z_]*token)=)[^&#]*/gi;
+  /([?&](?:access_token|token|code|state|code_verifier|refresh_token|session_key|key|secret|user_code|next|[a-z_]*token)=)[^&#]*/gi;
 
 /** A request's URL without what its query must not tell. */
 export function loggedUrl(url: string): string {

@@ -1,4 +1,4 @@
-import { ServiceError, type Clock, type Dialect } from '@sallyport/core';
+import { ServiceError, type Clock, type Dialect, type Grants } from '@sallyport/core';
 import { endpoints, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type AdmissionOptions, type AnyCaller } from './admission.ts';
@@ -10,6 +10,7 @@ import { sendEventStream } from './event-stream.ts';
 import type { Handlers, SocketTaker, SseFrame } from './handler.ts';
 import { routePath } from './paths.ts';
 import type { UpgradeRouter } from './upgrades.ts';
+import { revoke, watchGrant } from './revocation.ts';
 import { validate, type Parts } from './validation.ts';
 
 /** The handlers that there are; a row without one answers 501. */
@@ -21,6 +22,9 @@ export interface PipelineOptions extends AdmissionOptions {
   readonly clock: Clock;
   readonly drain: Drain;
   readonly upgrades: UpgradeRouter;
+  readonly grants?: Grants;
+  /** Whether the rows of an area are served here. */
+  readonly isLocal: (area: string) => boolean;
 }
 
 /** A call whose row is only known at run time; `Handlers` has the types row by row. */
@@ -44,13 +48,13 @@ declare module 'fastify' {
   }
 }
 
-/** Registers a route for every row of the contract. */
+/** Registers a route for every row of the contract that is served here. */
 export function registerContract(app: FastifyInstance, options: PipelineOptions): void {
   app.decorateRequest('caller', undefined);
   // Bodies are read by the row, in the handler: nothing is parsed before the checks that come first.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  for (const endpoint of endpoints) registerRow(app, endpoint, options);
+  for (const endpoint of endpoints) if (options.isLocal(endpoint.area)) registerRow(app, endpoint, options);
 }
 
 function registerRow(app: FastifyInstance, endpoint: Endpoint, options: PipelineOptions): void {
@@ -87,7 +91,7 @@ async function serve(
   handler: AnyHandler | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
-  { dialect, clock, drain, upgrades }: PipelineOptions,
+  { dialect, clock, drain, upgrades, grants }: PipelineOptions,
 ): Promise<void> {
   const isSocket = endpoint.transport === 'websocket' && !asksForEvents(endpoint, request, upgrades);
   const isEvents = endpoint.transport === 'sse' || (endpoint.transport === 'websocket' && !isSocket);
@@ -117,22 +121,33 @@ async function serve(
 
   if (isSocket) {
     reply.hijack();
-    return upgrades.accept(request.raw, result as SocketTaker);
+    const take = result as SocketTaker;
+    return upgrades.accept(request.raw, request.id, (socket) => {
+      take(socket);
+      const unwatch = watchGrant(grants, request.caller, () => revoke(socket, clock));
+      socket.once('close', unwatch);
+    });
   }
   if (isEvents && request.method !== 'HEAD') {
     reply.hijack();
     const remove = drain.add({ end, terminate: () => reply.raw.destroy() });
+    let farewell = 'draining';
+    const unwatch = watchGrant(grants, request.caller, () => {
+      farewell = 'revoked';
+      end();
+    });
     const frames = framesOf(result as SocketTaker | AsyncIterable<SseFrame>);
     try {
       await sendEventStream(reply.raw, frames, {
         clock,
         headers: sentHeaders(reply),
         signal,
-        farewell: 'draining',
+        farewell: () => farewell,
       });
     } catch (error) {
       request.log.error({ err: error }, 'event stream failed');
     } finally {
+      unwatch();
       remove();
     }
     return;

@@ -1,11 +1,11 @@
 import { ServiceError, toErrorBody } from '@sallyport/core';
-import { mediaTypes, type Endpoint } from '@sallyport/core/contract';
+import { headerNames, mediaTypes, type Endpoint } from '@sallyport/core/contract';
 
 /** What an error becomes on the wire. */
 export interface Refusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 export interface RefusalContext {
@@ -28,7 +28,7 @@ export function toRefusal(error: ServiceError, context: RefusalContext): Refusal
       'cache-control': 'no-store',
       ...(endpoint?.area === 'oauth' && { pragma: 'no-cache' }), // RFC 6749 5.1
       ...(error.retryAfterMs !== undefined && {
-        'retry-after': String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))),
+        [headerNames.retryAfter]: String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))),
       }),
       ...(challenge !== undefined && { 'www-authenticate': challenge }),
     },

@@ -1,8 +1,11 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { ServiceError, type Ids } from '@sallyport/core';
+import { headerNames } from '@sallyport/core/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sentCredential } from './admission.ts';
+import { lingerOnClose } from './linger.ts';
+import { toOtlpRefusal } from './otlp-refusal.ts';
 import { toRefusal, toServiceError, type Refusal } from './refusal.ts';
 
 export interface Refusals {
@@ -40,13 +43,22 @@ export function createRefusals(options: {
         endpoint,
         sentCredential: sentCredential(request),
       };
-      const { status, headers, body } = toRefusal(error, context);
+      const refusal = toRefusal(error, context);
+      const { status, headers, body } =
+        endpoint?.id === 'telemetry.logs' ? toOtlpRefusal(refusal, error, request.raw) : refusal;
       if (reply.sent) return;
       const page = endpoint === undefined ? options.elsewhere?.(request, reply, error) : undefined;
       if (page) return void reply.send(page.document);
+      // Whoever is refused in the middle of an upload must not go on with it, nor lose the answer because it does.
+      if (!request.raw.complete && (status === 413 || endpoint?.transport === 'multipart')) {
+        reply.header('connection', 'close');
+        lingerOnClose(request.raw.socket);
+      }
+      if (status === 415 && request.headers['content-encoding'] !== undefined)
+        reply.header('accept-encoding', 'gzip, deflate'); // RFC 9110 15.5.16
       void reply
         .code(status)
-        .headers({ 'request-id': request.id, ...headers })
+        .headers({ [headerNames.requestId]: request.id, ...headers })
         .send(body);
     },
 
@@ -70,11 +82,11 @@ function unreadable(error: NodeJS.ErrnoException): ServiceError {
 function asHttp({ status, headers, body }: Refusal, requestId: string): string {
   const lines = Object.entries({
     ...headers,
-    'request-id': requestId,
+    [headerNames.requestId]: requestId,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${String(body)}`;
 }
 
 /** What stands at a path that no route of the request's method takes: 405 with `Allow`, or 404. */

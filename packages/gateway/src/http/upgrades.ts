@@ -20,7 +20,9 @@ export interface UpgradeRouter {
   /** Refuses with `invalid_request` what is no handshake of RFC 6455 4.2.1. */
   checkHandshake(request: IncomingMessage): void;
   /** Switches protocols and hands the socket over; once it is gone, the response has its `close` event. */
-  accept(request: IncomingMessage, take: (socket: WebSocket) => void): void;
+  accept(request: IncomingMessage, requestId: string, open: (socket: WebSocket) => void): void;
+  /** Hands the bare connection over, in place of an answer; once it is gone, the response has its `close` event. */
+  take(request: IncomingMessage): { readonly socket: Socket; readonly head: Buffer };
   /** Takes an upgrade off the listener, to where all requests are served. */
   receive(
     request: IncomingMessage,
@@ -51,9 +53,22 @@ export function createUpgradeRouter({
     clientTracking: false,
   });
   const pending = new WeakMap<IncomingMessage, Pending>();
+  const requestIds = new WeakMap<IncomingMessage, string>();
+  server.on('headers', (lines, request) => lines.push(`request-id: ${requestIds.get(request) ?? ''}`));
   let second = { began: clock.monotonic(), handshakes: 0 };
 
+  function take(request: IncomingMessage): { readonly socket: Socket; readonly head: Buffer } {
+    const upgrade = pending.get(request);
+    if (upgrade === undefined) throw new Error('The request is no upgrade.');
+    const { socket, head, response } = upgrade;
+    response.detachSocket(socket);
+    response.statusCode = 101;
+    socket.once('close', () => response.emit('close'));
+    return { socket, head };
+  }
+
   return {
+    take,
     isUpgrade: (request) => pending.has(request),
 
     checkPace() {
@@ -74,19 +89,15 @@ export function createUpgradeRouter({
         );
     },
 
-    accept(request, take) {
-      const upgrade = pending.get(request);
-      if (upgrade === undefined) throw new Error('The request is no upgrade.');
-      const { socket, head, response } = upgrade;
+    accept(request, requestId, open) {
+      const { socket, head } = take(request);
       // The service speaks no subprotocol; a malformed list would make ws answer on its own, in HTML.
       delete request.headers['sec-websocket-protocol'];
-      response.detachSocket(socket);
-      response.statusCode = 101;
-      socket.once('close', () => response.emit('close'));
+      requestIds.set(request, requestId);
       server.handleUpgrade(request, socket, head, (webSocket) => {
         // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
         webSocket.on('error', () => undefined);
-        take(webSocket);
+        open(webSocket);
         const remove = drain.add({
           end: () => webSocket.close(closeCodes.serviceRestart, 'service restart'),
           terminate: () => webSocket.terminate(),

@@ -24,9 +24,13 @@ export function validate(
     const result = schema.safeParse(value);
     if (result.success) return result.data;
     for (const { path, message } of result.error.issues) {
+      const isMissing = path.length > 0 && at(value, path) === undefined;
       const [first, ...rest] = path.map(String);
       const steps = first === undefined ? [] : [name(first), ...rest];
-      issues.push({ path: [prefix, ...steps].filter(Boolean).join('/') || 'body', message: say(message) });
+      issues.push({
+        path: [prefix, ...steps].filter(Boolean).join('/') || 'body',
+        message: isMissing ? 'is required' : message,
+      });
     }
     return undefined;
   };
@@ -38,7 +42,7 @@ export function validate(
     body: isRaw(body) ? body : check(endpoint.body, body, ''),
   };
   if (issues.length === 0) return parts;
-  const named = issues.map(({ path }) => path).join(', ');
+  const named = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new ServiceError('invalid_request', `Not as it must be: ${named.slice(0, 500)}.`, { issues });
 }
 
@@ -52,6 +56,10 @@ function headersFor(endpoint: Endpoint, request: FastifyRequest, dialect: Dialec
   return headers;
 }
 
-function say(message: string): string {
-  return message.endsWith('received undefined') ? 'is required' : message;
+/** What stands at a path of a value. */
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (inner as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key],
+    value,
+  );
 }

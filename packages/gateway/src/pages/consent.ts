@@ -1,4 +1,4 @@
-import { ServiceError, type Dialect } from '@sallyport/core';
+import { isLoopback, ServiceError, type Dialect } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
 import type { AuthorizationRequest, AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -85,7 +85,6 @@ export function createConsentPage(
 
 function destination(redirectUri: string): string {
   const { protocol, hostname, host } = new URL(redirectUri);
-  if (hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]')
-    return 'a program on this computer';
+  if (isLoopback(hostname)) return 'a program on this computer';
   return protocol === 'https:' ? host : `the app that opens ${protocol}`;
 }

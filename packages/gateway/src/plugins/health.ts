@@ -5,6 +5,11 @@ import type { Drain } from '../http/drain.ts';
 /** Named questions to what the gateway depends on; each rejects when it does not answer. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
 
+/** What a check rejects with to say in a word what is wrong. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
 const checkTimeoutMs = 2000;
 
 /** `/healthz`: the process is alive. `/readyz`: it can serve; 503 while it drains or something does not answer. */
@@ -26,13 +31,13 @@ export function registerHealth(
   });
 }
 
-async function answers(check: () => Promise<void>, clock: Clock): Promise<'ok' | 'failing' | 'timed out'> {
+async function answers(check: () => Promise<void>, clock: Clock): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<'timed out'>();
   const timer = clock.after(checkTimeoutMs, () => resolve('timed out'));
   try {
     return await Promise.race([check().then(() => 'ok' as const), promise]);
-  } catch {
-    return 'failing';
+  } catch (error) {
+    return error instanceof NotReady ? error.message : 'failing';
   } finally {
     timer.cancel();
   }

@@ -84,5 +84,5 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
 /** `workerId`: what the client calls its worker; without one, the grant behind its token tells it apart. */
 export function toBridgeCaller(caller: Caller, workerId?: string): BridgeCaller {
   const { accountId, organizationId, role, grantId } = caller;
-  return { accountId, organizationId, isAdmin: role === 'admin', workerKey: workerId ?? grantId };
+  return { accountId, organizationId, isAdmin: role === 'admin', workerKey: workerId ?? grantId, grantId };
 }

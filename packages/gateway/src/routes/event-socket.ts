@@ -42,6 +42,8 @@ export function openEventSocket(): EventSocket {
   };
 
   async function* frames(signal: AbortSignal): AsyncIterable<SseFrame> {
+    const stop = () => wake();
+    signal.addEventListener('abort', stop, { once: true });
     try {
       while (!signal.aborted) {
         const next = waiting.shift();
@@ -53,13 +55,11 @@ export function openEventSocket(): EventSocket {
           if (end !== 'silent') yield end;
           return;
         } else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            signal.addEventListener('abort', () => resolve(), { once: true });
-          });
+          await new Promise<void>((resolve) => (wake = resolve));
         }
       }
     } finally {
+      signal.removeEventListener('abort', stop);
       listener?.closed();
     }
   }

@@ -1,6 +1,7 @@
 import { toTimestamp, type Dialect } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
 import { scopeToWire, type ApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HandlerCall, Handlers } from '../http/handler.ts';
 import type { ConsentPage } from '../pages/consent.ts';
 import { sendDocument } from './document.ts';
@@ -9,7 +10,7 @@ import { ownAnswer } from './own-answer.ts';
 /** The authorization server's rows. */
 export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage): Handlers['oauth'] {
   const discover = async ({ request, reply }: Pick<HandlerCall<Endpoint>, 'request' | 'reply'>) => {
-    sendDocument(request, reply, server.metadata, { 'cache-control': 'public, max-age=300' });
+    sendMetadata(server, request, reply);
     return server.metadata.document;
   };
   return {
@@ -21,6 +22,7 @@ export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage)
       await server.revoke(body);
       return undefined;
     },
+    introspect: ({ caller, body }) => server.introspect(body, caller),
     async profile({ caller, reply }) {
       reply.headers(ownAnswer);
       return server.profiles.profile(caller);
@@ -53,6 +55,14 @@ export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage)
       return { keys: [...keys] };
     },
   };
+}
+
+export function sendMetadata(
+  { metadata }: AuthorizationServer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  sendDocument(request, reply, metadata, { 'cache-control': 'public, max-age=300' });
 }
 
 function shownKey({ id, name, scope, createdAt, expiresAt, lastUsedAt }: ApiKey, dialect: Dialect) {

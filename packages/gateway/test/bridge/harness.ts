@@ -20,6 +20,7 @@ export const owner: Caller = {
   organizationId: 'org',
   isAdmin: false,
   workerKey: 'worker-1',
+  grantId: 'grant-1',
 };
 export const place = { machine_name: 'laptop', directory: '/src' };
 

@@ -109,3 +109,24 @@ test('an environment that was left is shown again by the reconnect', async () =>
   });
   expect(items).toMatchObject([{ status: 'online' }]);
 });
+
+test('what a bridge acknowledged and never began waits again as soon as its environment is registered anew', async () => {
+  const run = await runningSession();
+  await run.clock.advance(45_000);
+  expect(await run.register()).toBe(run.env);
+  expect(await run.poll(run.env)).toBe(run.workId);
+  const statuses = (await run.events(run.id)).flatMap(({ data }) => data['status'] ?? []);
+  expect(statuses).toEqual(['running', 'queued']);
+  await run.engine.stop();
+});
+
+test("another worker's polls do not keep alive what it did not acknowledge", async () => {
+  const run = await runningSession({ firstAttachSeconds: 60 });
+  run.db.prepare("UPDATE work SET acked_by = 'someone else'").run();
+  for (let seconds = 0; seconds < 100; seconds += 10) {
+    await run.poll(run.env);
+    await run.clock.advance(10_000);
+  }
+  expect(run.db.prepare('SELECT attempt FROM work').get()).toMatchObject({ attempt: 2 });
+  await run.engine.stop();
+});

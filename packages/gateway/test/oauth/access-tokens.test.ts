@@ -52,6 +52,15 @@ describe('an access token', () => {
       'an unknown key',
       (token) => `${encode({ ...decode(token, 0), kid: 'x' })}.${token.split('.').slice(1).join('.')}`,
     ],
+    ['padding', (token) => `${token}==`],
+    [
+      'bits that say nothing',
+      (token) => {
+        // The last of the 86 characters of a 64-byte signature has four bits more than there is to say.
+        const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+        return token.slice(0, -1) + (alphabet[alphabet.indexOf(token.slice(-1)) + 1] ?? '');
+      },
+    ],
     ['no JWT at all', () => 'nonsense'],
     ['nothing', () => ''],
   ])('with %s is refused', async (_case, forge) => {

@@ -105,7 +105,7 @@ describe('trusted devices', () => {
     const mine = { accountId: owner.accountId, organizationId };
     const token = await trustedDevices.trust(mine, '  laptop ');
     const { deviceId } = await trustedDevices.check(token, mine);
-    expect(await trustedDevices.list(owner.accountId)).toMatchObject([
+    expect(await trustedDevices.list(mine)).toMatchObject([
       { id: deviceId, displayName: 'laptop', lastUsedAt: clock.now() },
     ]);
     const ann = await server.accounts.add({ email: 'ann@example.com' });
@@ -115,10 +115,13 @@ describe('trusted devices', () => {
     expect(await refusal(trustedDevices.check(token, { ...mine, organizationId: other.id }))).toBe(
       'forbidden',
     );
-    expect(await refusal(trustedDevices.revoke(deviceId, ann.id))).toBe('not_found');
-    await trustedDevices.revoke(deviceId, owner.accountId);
+    expect(await refusal(trustedDevices.revoke(deviceId, { ...mine, accountId: ann.id }))).toBe('not_found');
+    const elsewhere = { ...mine, organizationId: other.id };
+    expect(await trustedDevices.list(elsewhere)).toEqual([]);
+    expect(await refusal(trustedDevices.revoke(deviceId, elsewhere))).toBe('not_found');
+    await trustedDevices.revoke(deviceId, mine);
     expect(await refusal(trustedDevices.check(token, mine))).toBe('invalid_token');
-    expect(await trustedDevices.list(owner.accountId)).toEqual([]);
+    expect(await trustedDevices.list(mine)).toEqual([]);
   });
 
   test.each([[''], ['   '], ['a\nb'], ['x'.repeat(129)]])('the name %j is refused', async (name) => {

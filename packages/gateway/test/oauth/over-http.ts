@@ -5,13 +5,14 @@ import { createAuthenticator } from '../../src/authenticator.ts';
 import { createPages } from '../../src/pages/pages.ts';
 import { accountHandlers } from '../../src/routes/account.ts';
 import { devicesHandlers } from '../../src/routes/devices.ts';
+import { registerIssuerPath } from '../../src/routes/issuer-path.ts';
 import { oauthHandlers } from '../../src/routes/oauth.ts';
 import { createWorkerTokens } from '../../src/worker-tokens.ts';
 import { serve } from '../serve.ts';
 import { openServer } from './open-server.ts';
 
 /** The authorization server's rows and pages on a port. */
-export async function serveServer(server: AuthorizationServer) {
+async function serveServer(server: AuthorizationServer) {
   const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
   return serve({
     authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
@@ -20,7 +21,10 @@ export async function serveServer(server: AuthorizationServer) {
       devices: devicesHandlers(server),
       account: accountHandlers(server),
     },
-    pages: (app) => pages.register(app),
+    pages(app) {
+      pages.register(app);
+      registerIssuerPath(app, server);
+    },
     elsewhere: pages.elsewhere,
   });
 }

@@ -1,35 +1,7 @@
 import { createHash } from 'node:crypto';
-import { neutralDialect, systemClock, systemRandom } from '@sallyport/core';
-import type { AuthorizationServer } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
-import { createAuthenticator } from '../../src/authenticator.ts';
-import { createPages } from '../../src/pages/pages.ts';
-import { accountHandlers } from '../../src/routes/account.ts';
-import { devicesHandlers } from '../../src/routes/devices.ts';
-import { oauthHandlers } from '../../src/routes/oauth.ts';
-import { createWorkerTokens } from '../../src/worker-tokens.ts';
-import { serve } from '../serve.ts';
-import { callback, challenge, clientId, deviceGrantType, openServer, verifier } from './open-server.ts';
-
-async function open() {
-  const opened = await openServer();
-  const served = await serveServer(opened.server);
-  return { ...opened, ...served, [Symbol.asyncDispose]: () => served.close() };
-}
-
-async function serveServer(server: AuthorizationServer) {
-  const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
-  return serve({
-    authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
-    handlers: {
-      oauth: oauthHandlers(server, pages.consent),
-      devices: devicesHandlers(server),
-      account: accountHandlers(server),
-    },
-    pages: (app) => pages.register(app),
-    elsewhere: pages.elsewhere,
-  });
-}
+import { callback, challenge, clientId, deviceGrantType, verifier } from './open-server.ts';
+import { openOverHttp as open } from './over-http.ts';
 
 /** A browser as far as these pages need one: cookies, redirects by hand, forms. */
 function browser(url: string) {

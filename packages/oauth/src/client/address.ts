@@ -1,4 +1,4 @@
-import { TransportError } from '@sallyport/core';
+import { isLoopback, TransportError } from '@sallyport/core';
 import { LoginError } from './login-error.ts';
 
 /** The address that a person configured. */
@@ -27,13 +27,4 @@ function webAddress(address: string): URL | undefined {
 export function requireSecure(url: URL, allowInsecureHttp: boolean): void {
   if (url.protocol === 'https:' || allowInsecureHttp || isLoopback(url.hostname)) return;
   throw new LoginError('insecure_address', `${url.origin} would receive secrets over plain http.`);
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === '[::1]' ||
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    /^127(\.\d+){3}$/.test(hostname) // the URL parser has normalised every other spelling of an IPv4 address
-  );
 }

@@ -19,6 +19,7 @@ export const loginNextSteps = {
   token_refused: 'Set it to a valid token, or unset it to use the stored login.',
   store_locked: 'Try again when the other process is done.',
   store_corrupt: 'Log out, or move the file away, and log in again.',
+  store_full: 'Make room on that disk, and try again.',
   store_failed: 'Make the folder readable and writable for this account.',
 } as const;
 

@@ -84,6 +84,7 @@ describe('a stored token', () => {
     await expect(new TokenProvider({ store: full, key: 'main', transport, clock }).token()).rejects.toThrow(
       'disk full',
     );
+    expect(refreshes()).toEqual([]); // and the login is not used up
   });
 
   test('still good is given while the service is away', async () => {

@@ -67,6 +67,8 @@ export class TokenProvider implements TokenSource {
   async #refresh(stored: Credentials, unwanted: string | undefined): Promise<Credentials> {
     const { store, key } = this.#options;
     try {
+      // Once renewed, the refresh token is used up: a store that cannot take the new login must say so before that.
+      await store.save(key, stored);
       const renewed = await refreshLogin(await this.#discovered(stored), stored);
       await store.save(key, renewed);
       return renewed;

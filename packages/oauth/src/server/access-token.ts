@@ -1,4 +1,4 @@
-import { createLru } from './lru.ts';
+import { createLru } from '@sallyport/core';
 import type { Context } from './context.ts';
 import { permissionsOf } from './roles.ts';
 import { scopeFromWire, scopeList, scopeToWire } from './scopes.ts';

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { ServiceError, type Random } from '@sallyport/core';
 import type { Context } from './context.ts';
+import { tellRevocation } from './grants.ts';
 import type { ApiKey, Role } from './records.ts';
 import { permissionsOf } from './roles.ts';
 import { isWithin, scopeFromWire, scopeList } from './scopes.ts';
@@ -47,7 +48,8 @@ const maxKeys = 1000;
 /** `lastUsedAt` is written at most so often. */
 const touchMs = 60_000;
 
-export function createApiKeys({ store, clock, random, ids, dialect, log }: Context): ApiKeys {
+export function createApiKeys(context: Context): ApiKeys {
+  const { store, clock, random, ids, dialect, log } = context;
   const { acts, reads } = store;
 
   function touch(keyId: string): void {
@@ -101,6 +103,7 @@ export function createApiKeys({ store, clock, random, ids, dialect, log }: Conte
     async revoke(keyId, owner) {
       if (!(await acts.revokeApiKey({ keyId, ...only(owner), now: clock.now() })))
         throw new ServiceError('not_found', 'There is no such API key.');
+      tellRevocation(context);
       log.info({ keyId, ...only(owner) }, 'an API key was revoked');
     },
   };

@@ -5,11 +5,13 @@ import {
   systemClock,
   systemRandom,
   createIds,
+  createLocalWakeups,
   type Clock,
   type Dialect,
   type Ids,
   type Log,
   type Random,
+  type Wakeups,
 } from '@sallyport/core';
 import { createAccessTokens, type AccessTokens } from './access-token.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
@@ -19,6 +21,8 @@ import { createClients, firstParty, type Clients } from './clients.ts';
 import { defaultOAuthConfig, type OAuthConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { createDeviceFlow, type DeviceFlow } from './device-flow.ts';
+import { createGrants, type Grants } from './grants.ts';
+import { createIntrospectionEndpoint, type IntrospectionEndpoint } from './introspect.ts';
 import { createManagedSettings, type ManagedSettings } from './managed-settings.ts';
 import { createMembers, type Members } from './members.ts';
 import { createMetadata, type Metadata } from './metadata.ts';
@@ -43,6 +47,8 @@ export interface AuthorizationServerOptions {
   readonly ids?: Ids;
   readonly dialect?: Dialect;
   readonly log?: Log;
+  /** Tells other parts, and other processes, of revocations; default: within this engine. */
+  readonly wakeups?: Wakeups;
 }
 
 /** The authorization server, without HTTP and without SQL. */
@@ -63,8 +69,10 @@ export interface AuthorizationServer {
   readonly deviceFlow: DeviceFlow;
   readonly token: TokenEndpoint;
   readonly revoke: RevocationEndpoint;
+  readonly introspect: IntrospectionEndpoint;
   readonly accessTokens: AccessTokens;
   readonly apiKeys: ApiKeys;
+  readonly grants: Grants;
   readonly trustedDevices: TrustedDevices;
   readonly profiles: Profiles;
   readonly metadata: Metadata;
@@ -91,6 +99,7 @@ export async function createAuthorizationServer(
     random = systemRandom,
     dialect = neutralDialect,
     log = silentLog,
+    wakeups = createLocalWakeups(),
   } = options;
   const ids = options.ids ?? createIds(clock, random);
   const config = { ...defaultOAuthConfig, ...options.config };
@@ -105,8 +114,21 @@ export async function createAuthorizationServer(
   const maxLifetimeSeconds = Math.max(config.accessTokenSeconds, options.otherTokenSeconds ?? 0);
   const signer = await createSigner({ store, clock, issuer, maxLifetimeSeconds });
 
-  const context: Context = { store, clock, random, ids, issuer, dialect, log, config, signer, refreshKey };
+  const context: Context = {
+    store,
+    clock,
+    random,
+    ids,
+    issuer,
+    dialect,
+    log,
+    wakeups,
+    config,
+    signer,
+    refreshKey,
+  };
   const accessTokens = createAccessTokens(context);
+  const apiKeys = createApiKeys(context);
   const sessions = createSessions(context);
   return {
     issuer,
@@ -123,8 +145,10 @@ export async function createAuthorizationServer(
     deviceFlow: createDeviceFlow(context),
     token: createTokenEndpoint(context, accessTokens),
     revoke: createRevocationEndpoint(context, accessTokens),
+    introspect: createIntrospectionEndpoint(context, { accessTokens, apiKeys }),
     accessTokens,
-    apiKeys: createApiKeys(context),
+    apiKeys,
+    grants: createGrants(context),
     trustedDevices: createTrustedDevices(context),
     profiles: createProfiles(context),
     metadata: createMetadata(context),

@@ -17,6 +17,8 @@ export interface OAuthConfig {
   readonly setupLinkSeconds: number;
   /** `iss` in redirects (RFC 9207), and its flag in the metadata. */
   readonly issParameter: boolean;
+  /** Whether tokens may be introspected (RFC 7662). */
+  readonly introspection: boolean;
   /** Whoever asks without a credential is told of the default account: for an installation of one person. */
   readonly singleUser: boolean;
   /** scrypt: the cost is 2^`logCost`; `blockSize` and `parallelization` as in RFC 7914. */
@@ -53,6 +55,7 @@ export const defaultOAuthConfig: OAuthConfig = {
   sessionSeconds: 30 * 24 * 3600,
   setupLinkSeconds: 24 * 3600,
   issParameter: true,
+  introspection: false,
   singleUser: false,
   // 32 MiB and about 0.2 s: the cheapest in memory of OWASP's equivalent settings.
   password: { logCost: 15, blockSize: 8, parallelization: 3, minLength: 10 },

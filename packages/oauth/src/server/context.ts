@@ -1,4 +1,12 @@
-import { ServiceError, type Clock, type Dialect, type Ids, type Log, type Random } from '@sallyport/core';
+import {
+  ServiceError,
+  type Clock,
+  type Dialect,
+  type Ids,
+  type Log,
+  type Random,
+  type Wakeups,
+} from '@sallyport/core';
 import type { OAuthConfig } from './config.ts';
 import type { CodeTerms } from './code.ts';
 import type { DeviceTerms } from './device-grant.ts';
@@ -15,6 +23,7 @@ export interface Context {
   readonly issuer: string;
   readonly dialect: Dialect;
   readonly log: Log;
+  readonly wakeups: Wakeups;
   readonly config: OAuthConfig;
   readonly signer: Signer;
   /** The key of the refresh tokens' MACs. */

@@ -1,5 +1,4 @@
-import type { Clock } from '@sallyport/core';
-import { createLru } from './lru.ts';
+import { createLru, type Clock } from '@sallyport/core';
 
 /** Counts failures by key within a window that the first one opens. */
 export interface Failures {

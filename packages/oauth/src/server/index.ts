@@ -16,6 +16,7 @@ export type { Metadata } from './metadata.ts';
 export type { Organizations } from './organizations.ts';
 export type { Profiles } from './profile.ts';
 export { isSessionKey, type IssuedSession, type Sessions } from './sessions.ts';
+export type { Grants } from './grants.ts';
 export { invalidToken, type Signer, type TokenKind } from './signer.ts';
 export type { DeviceOwner, TrustedDevices } from './trusted-devices.ts';
 export { permissionsOf } from './roles.ts';

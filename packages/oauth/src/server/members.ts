@@ -2,6 +2,7 @@ import { ServiceError } from '@sallyport/core';
 import { shownAccount, type ShownAccount } from './accounts.ts';
 import { allPages } from './all-pages.ts';
 import type { Context } from './context.ts';
+import { tellRevocation } from './grants.ts';
 import { unknownOrganization } from './organizations.ts';
 import type { Membership, Role } from './records.ts';
 
@@ -22,8 +23,9 @@ export interface Members {
   remove(accountId: string): Promise<void>;
 }
 
-export function createMembers({ store, log }: Context): Members {
-  const { acts, reads } = store;
+export function createMembers(context: Context): Members {
+  const { log } = context;
+  const { acts, reads } = context.store;
 
   function check(outcome: 'done' | 'unknown' | 'last_admin', what: string): void {
     if (outcome === 'last_admin')
@@ -63,10 +65,12 @@ export function createMembers({ store, log }: Context): Members {
     async leave(accountId, organizationId) {
       const outcome = await acts.endMembership({ accountId, organizationId });
       check(outcome, 'The account is not a member of this organization.');
+      tellRevocation(context);
       log.info({ accountId, organizationId }, 'a membership was ended');
     },
     async remove(accountId) {
       check(await acts.removeAccount({ accountId }), 'There is no such account.');
+      tellRevocation(context);
       log.info({ accountId }, 'an account was removed');
     },
   };

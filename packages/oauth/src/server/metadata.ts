@@ -31,6 +31,11 @@ export function createMetadata({
     claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat'],
     revocation_endpoint: issuer + oauth.revoke.path,
     revocation_endpoint_auth_methods_supported: ['none'],
+    // RFC 8414 2: an access token stands for an authentication method under its type's name.
+    ...(config.introspection && {
+      introspection_endpoint: issuer + oauth.introspect.path,
+      introspection_endpoint_auth_methods_supported: ['Bearer'],
+    }),
     // A client that is told so refuses a redirect without it, so the two go together (RFC 9207 3).
     ...(config.issParameter && { authorization_response_iss_parameter_supported: true }),
   };

@@ -7,6 +7,7 @@ import type {
   Client,
   Code,
   DeviceGrant,
+  Family,
   Membership,
   Organization,
   Role,
@@ -144,10 +145,11 @@ export interface OAuthActs {
   addTrustedDevice(argument: { readonly device: Hashed<TrustedDevice> }): Promise<void>;
   /** Writes when a device was last used. */
   touchTrustedDevice(argument: { readonly deviceId: string; readonly at: number }): Promise<void>;
-  /** `false` where the account has no such device. */
+  /** `false` where the account has no such device in the organization. */
   revokeTrustedDevice(argument: {
     readonly deviceId: string;
     readonly accountId: string;
+    readonly organizationId: string;
     readonly now: number;
   }): Promise<boolean>;
 
@@ -201,11 +203,17 @@ export interface OAuthReads {
   /** A session that stands. */
   session(argument: { readonly hash: string; readonly now: number }): Promise<Session | undefined>;
   client(argument: { readonly clientId: string }): Promise<Client | undefined>;
+  family(argument: { readonly familyId: string }): Promise<Family | undefined>;
   /** Whether an access token still counts, and as whose: `undefined` where it, its login or the membership is gone. */
   standing(argument: {
     readonly familyId: string;
     readonly jti: string;
   }): Promise<{ readonly role: Role } | undefined>;
+  /** Which of these families and API keys stand no more: revoked, past their end, or of an account that is no member. */
+  endedGrants(argument: {
+    readonly grantIds: readonly string[];
+    readonly now: number;
+  }): Promise<readonly string[]>;
   /** A live grant by its user code. */
   deviceGrant(argument: {
     readonly userCode: string;
@@ -215,6 +223,7 @@ export interface OAuthReads {
   /** Newest first; revoked ones are left out. */
   trustedDevices(argument: {
     readonly accountId: string;
+    readonly organizationId: string;
     readonly limit: number;
   }): Promise<readonly TrustedDevice[]>;
   /** A key that stands, of an account that is still a member, with its role of today. */

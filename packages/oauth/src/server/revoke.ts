@@ -1,6 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import type { AccessTokens } from './access-token.ts';
 import { missing, sentParameters, type Context } from './context.ts';
+import { tellRevocation } from './grants.ts';
 import { readRefreshToken } from './refresh-token.ts';
 
 /** The revocation endpoint (RFC 7009 2): the login of a refresh token, or one access token. */
@@ -19,6 +20,7 @@ export function createRevocationEndpoint(context: Context, accessTokens: AccessT
     const refresh = readRefreshToken(token, refreshKey);
     if (refresh) {
       await store.acts.revokeFamily({ familyId: refresh.id, clientId, now: clock.now() });
+      tellRevocation(context);
       return;
     }
     const grant = await accessTokens.verify(token).catch((error: unknown) => {

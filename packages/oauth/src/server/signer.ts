@@ -111,6 +111,7 @@ export async function createSigner(options: SignerOptions): Promise<Signer> {
       // Outside of the `try`: a store that does not answer says nothing about the token.
       const ring = await keys();
       try {
+        if (!isCompact(token)) throw new Error('not the compact serialization');
         const { payload } = await jwtVerify(
           token,
           ({ kid }) => {
@@ -156,6 +157,15 @@ export async function createSigner(options: SignerOptions): Promise<Signer> {
 /** What a bearer that proves nothing is refused with. */
 export function invalidToken(cause?: unknown): ServiceError {
   return new ServiceError('invalid_token', 'The token is not valid, has expired or was revoked.', { cause });
+}
+
+/**
+ * RFC 7515 2 and 7.1: base64url without padding, and without bits that say nothing. Decoders overlook both, so that one token
+ * would have many spellings.
+ */
+function isCompact(token: string): boolean {
+  const signature = /^[\w-]+\.[\w-]+\.([\w-]+)$/.exec(token)?.[1];
+  return signature !== undefined && Buffer.from(signature, 'base64url').toString('base64url') === signature;
 }
 
 async function newKey(signsFrom: number): Promise<SigningKey> {

@@ -3,6 +3,7 @@ import { deviceGrantType, type TokenResponse } from '@sallyport/core/contract';
 import type { AccessTokens } from './access-token.ts';
 import { missing, sentParameters, termsOf, type Context } from './context.ts';
 import { createFailures } from './failures.ts';
+import { tellRevocation } from './grants.ts';
 import { isVerifier } from './pkce.ts';
 import type { Client, Family, GrantType } from './records.ts';
 import { readRefreshToken, refreshToken } from './refresh-token.ts';
@@ -50,8 +51,10 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       });
       if (verdict.outcome === 'refused') {
         const revoked = verdict.save?.family;
-        if (revoked)
+        if (revoked) {
+          tellRevocation(context);
           log.warn({ ...who(revoked) }, 'an authorization code was replayed: its login is revoked');
+        }
         throw toServiceError(verdict);
       }
       return { family: verdict.family, scope: verdict.family.scope };
@@ -74,8 +77,10 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       if (verdict.outcome === 'rotated' || verdict.outcome === 'repeated')
         return { family: verdict.family, scope: scope ?? verdict.family.scope };
       failures.count(counter);
-      if (verdict.outcome === 'revoked')
+      if (verdict.outcome === 'revoked') {
+        tellRevocation(context);
         log.warn({ ...who(verdict.family) }, 'a refresh token was replayed: its login is revoked');
+      }
       throw new ServiceError(verdict.code, verdict.description);
     },
 

@@ -16,9 +16,10 @@ export interface TrustedDevices {
   trust(owner: DeviceOwner, displayName: string): Promise<string>;
   /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's or organization's. */
   check(token: string, owner: DeviceOwner): Promise<{ readonly deviceId: string }>;
-  list(accountId: string): Promise<readonly TrustedDevice[]>;
-  /** Throws `not_found` where the account has no such device. */
-  revoke(deviceId: string, accountId: string): Promise<void>;
+  /** Newest first. */
+  list(owner: DeviceOwner): Promise<readonly TrustedDevice[]>;
+  /** Throws `not_found` where the owner has no such device. */
+  revoke(deviceId: string, owner: DeviceOwner): Promise<void>;
 }
 
 /** `lastUsedAt` is written at most so often. */
@@ -61,9 +62,10 @@ export function createTrustedDevices({ store, clock, random, ids }: Context): Tr
         await acts.touchTrustedDevice({ deviceId: device.id, at: clock.now() });
       return { deviceId: device.id };
     },
-    list: (accountId) => reads.trustedDevices({ accountId, limit: 1000 }),
-    async revoke(deviceId, accountId) {
-      if (!(await acts.revokeTrustedDevice({ deviceId, accountId, now: clock.now() })))
+    list: ({ accountId, organizationId }) => reads.trustedDevices({ accountId, organizationId, limit: 1000 }),
+    async revoke(deviceId, { accountId, organizationId }) {
+      const now = clock.now();
+      if (!(await acts.revokeTrustedDevice({ deviceId, accountId, organizationId, now })))
         throw new ServiceError('not_found', 'There is no such device.');
     },
   };

@@ -2,6 +2,7 @@ import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   fullJitter,
+  isDiskFull,
   silentLog,
   sleep,
   systemClock,
@@ -126,7 +127,8 @@ async function saying<T>(verb: string, file: string, act: (file: string) => Prom
     return await act(file);
   } catch (cause) {
     if (cause instanceof LoginError) throw cause;
-    throw new LoginError('store_failed', `The login in ${file} cannot be ${verb} (${codeOf(cause)}).`, {
+    const code = isDiskFull(cause) ? 'store_full' : 'store_failed';
+    throw new LoginError(code, `The login in ${file} cannot be ${verb} (${codeOf(cause)}).`, {
       cause,
     });
   }

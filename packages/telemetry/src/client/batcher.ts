@@ -1,5 +1,4 @@
 import {
-  inDialect,
   neutralDialect,
   systemClock,
   systemRandom,
@@ -11,18 +10,16 @@ import {
 } from '@sallyport/core';
 import { batchLimits } from '@sallyport/core/contract';
 import { openSpool, type Spool } from '../spool/spool.ts';
-import { Counters, type FlushReport, type TelemetryStats } from './counters.ts';
+import { Counters, flushReport, type FlushReport, type TelemetryStats } from './counters.ts';
 import { Delivery, isSending } from './delivery.ts';
-import { createEncoder, type Encoder, type TelemetryEvent } from './encode.ts';
-import { createEventIds } from './event-id.ts';
+import type { Encoder, TelemetryEvent } from './encode.ts';
+import { encoderFor } from './encoder-for.ts';
 import { installExitHandlers } from './exit-handlers.ts';
 import { optOut } from './opt-out.ts';
-import type { TelemetryBatcherOptions } from './options.ts';
+import { errorHook, type TelemetryBatcherOptions } from './options.ts';
 import { EventQueue } from './queue.ts';
-import { createRedactor, pathsOfThisProcess } from './redact.ts';
 import { sendBatch } from './send.ts';
 
-const maxEventBytes = 64 * 1024;
 const batchBounds = { maxEvents: batchLimits.maxEvents, maxBytes: 900 * 1024 };
 const shutdownMs = 1500;
 
@@ -63,20 +60,10 @@ export class TelemetryBatcher implements Reporter {
     this.#clock = clock;
     this.#random = random;
     this.#flushIntervalMs = options.flushIntervalMs ?? batchLimits.flushIntervalMs;
-    this.#onError = guarded(options.onError);
+    this.#onError = errorHook(options);
     this.#counters = new Counters(options.onDrop);
     this.#queue = new EventQueue({ maxEvents: 2048, maxBytes: 4 * 1024 * 1024, ...options.queue });
-    this.#encoder = createEncoder({
-      clock,
-      nextId: createEventIds(clock, random),
-      redactor: options.redactor ?? createRedactor(pathsOfThisProcess()),
-      own: {
-        'service.name': inDialect(options.serviceName, dialect),
-        'service.version': options.serviceVersion,
-        'os.type': process.platform === 'win32' ? 'windows' : process.platform,
-      },
-      maxBytes: maxEventBytes,
-    });
+    this.#encoder = encoderFor({ ...options, clock, random, dialect });
     const spool = spoolDir === undefined ? undefined : openSpool({ directory: spoolDir, clock });
     if (this.offBy !== undefined) spool?.clear();
     this.#spool = spool;
@@ -128,7 +115,7 @@ export class TelemetryBatcher implements Reporter {
     if (this.#ending) return this.#ending;
     const before = this.stats();
     await this.#run();
-    return this.#since(before);
+    return flushReport(before, this.stats());
   }
 
   /** One last attempt within `deadlineMs`; the rest goes to the spool. Later events are dropped. Idempotent. */
@@ -202,7 +189,7 @@ export class TelemetryBatcher implements Reporter {
     this.#spill();
     this.#installHandlers = undefined;
     this.#uninstallHandlers?.();
-    return this.#since(before);
+    return flushReport(before, this.stats());
   }
 
   async #runWithin(ms: number): Promise<void> {
@@ -254,29 +241,4 @@ export class TelemetryBatcher implements Reporter {
       attributes: { reason, count },
     });
   }
-
-  #since(before: TelemetryStats): FlushReport {
-    const now = this.stats();
-    return {
-      sent: now.sent - before.sent,
-      spooled: now.spooled - before.spooled,
-      dropped: total(now.dropped) - total(before.dropped),
-      waiting: now.waiting,
-    };
-  }
-}
-
-function total(dropped: TelemetryStats['dropped']): number {
-  return Object.values(dropped).reduce((sum, count) => sum + count, 0);
-}
-
-/** A hook's own trouble must not reach whoever emits. */
-function guarded(hook: ((error: unknown) => void) | undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      hook?.(error);
-    } catch {
-      // Nothing is left to tell it to.
-    }
-  };
 }

@@ -68,3 +68,17 @@ export class Counters {
     return Object.fromEntries(this.#dropped);
   }
 }
+
+/** What became of the events between two looks at the statistics. */
+export function flushReport(before: TelemetryStats, now: TelemetryStats): FlushReport {
+  return {
+    sent: now.sent - before.sent,
+    spooled: now.spooled - before.spooled,
+    dropped: total(now.dropped) - total(before.dropped),
+    waiting: now.waiting,
+  };
+}
+
+function total(dropped: TelemetryStats['dropped']): number {
+  return Object.values(dropped).reduce((sum, count) => sum + count, 0);
+}

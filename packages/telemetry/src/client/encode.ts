@@ -3,6 +3,7 @@ import type { AnyValue } from '@sallyport/core/contract';
 import { cut, toAttributes, toText, type KeyValue } from './any-value.ts';
 import type { QueuedEvent } from './queue.ts';
 import type { Redactor } from './redact.ts';
+import { createAttributesWriter } from './write-attributes.ts';
 
 /** What may be emitted: an OTLP log record, with attributes as plain values. */
 export interface TelemetryEvent {
@@ -37,29 +38,53 @@ export function createEncoder(options: {
 }): Encoder {
   const { clock, nextId, redactor, maxBytes } = options;
   const own = Object.entries(options.own).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+  const taken = new Set(['event.name', 'event.id', ...Object.keys(options.own)]);
+  const ownJson = own.map((attribute) => `,${JSON.stringify(attribute)}`).join('');
+  const writeAttributes = createAttributesWriter(redactor, taken);
+
+  /** The short way; `undefined` where the long one is to be taken. */
+  function write(
+    { name, body, attributes = {} }: TelemetryEvent,
+    head: Head,
+    id: string,
+  ): string | undefined {
+    const rest = writeAttributes(attributes);
+    if (rest === undefined) return undefined;
+    const { timeUnixNano: time, severityNumber, severityText } = head;
+    const quoted = (text: string) => JSON.stringify(toText(text, redactor));
+    const written = body === undefined ? '' : `"body":{"stringValue":${quoted(body)}},`;
+    return (
+      `{"timeUnixNano":"${time}","observedTimeUnixNano":"${time}","severityNumber":${severityNumber},` +
+      `"severityText":${severityText === 'info' ? '"info"' : JSON.stringify(severityText)},${written}"attributes":[` +
+      `{"key":"event.name","value":{"stringValue":${quoted(name)}}},` +
+      `{"key":"event.id","value":{"stringValue":"${id}"}}${ownJson}${rest && `,${rest}`}]}`
+    );
+  }
+
+  function draftOf({ body, attributes = {} }: TelemetryEvent): Draft {
+    const given = toAttributes(attributes, redactor);
+    return {
+      body: body === undefined ? undefined : { stringValue: toText(body, redactor) },
+      attributes: given.attributes.filter(({ key }) => !taken.has(key)),
+      dropped: given.dropped,
+    };
+  }
 
   return {
-    encode({ name, severityNumber = 9, severityText, body, attributes = {} }) {
-      const time = unixNano(clock);
-      const severity = Number.isInteger(severityNumber) ? Math.min(24, Math.max(0, severityNumber)) : 0;
-      const head = {
-        timeUnixNano: time,
-        observedTimeUnixNano: time,
-        severityNumber: severity,
-        severityText: severityText?.toWellFormed() ?? (severity >= 17 ? 'error' : 'info'),
-      };
+    encode(event) {
+      const head = headOf(event, clock);
+      const severity = head.severityNumber;
+      const id = nextId();
+      const short = write(event, head, id);
+      const shortBytes = short === undefined ? Infinity : Buffer.byteLength(short);
+      if (short !== undefined && shortBytes <= maxBytes) return { json: short, bytes: shortBytes, severity };
+
       const identity = [
-        { key: 'event.name', value: { stringValue: toText(name, redactor) } },
-        { key: 'event.id', value: { stringValue: nextId() } },
+        { key: 'event.name', value: { stringValue: toText(event.name, redactor) } },
+        { key: 'event.id', value: { stringValue: id } },
         ...own,
       ];
-      const taken = new Set(identity.map(({ key }) => key));
-      const given = toAttributes(attributes, redactor);
-      let draft: Draft | undefined = {
-        body: body === undefined ? undefined : { stringValue: toText(body, redactor) },
-        attributes: given.attributes.filter(({ key }) => !taken.has(key)),
-        dropped: given.dropped,
-      };
+      let draft: Draft | undefined = draftOf(event);
       // Each round cuts the largest part: a few suffice, or the event is made of very many small ones.
       for (let round = 0; draft && round < 16; round += 1) {
         const json = JSON.stringify({
@@ -74,6 +99,24 @@ export function createEncoder(options: {
       }
       return undefined;
     },
+  };
+}
+
+interface Head {
+  readonly timeUnixNano: string;
+  readonly observedTimeUnixNano: string;
+  readonly severityNumber: number;
+  readonly severityText: string;
+}
+
+function headOf({ severityNumber = 9, severityText }: TelemetryEvent, clock: Clock): Head {
+  const time = unixNano(clock);
+  const severity = Number.isInteger(severityNumber) ? Math.min(24, Math.max(0, severityNumber)) : 0;
+  return {
+    timeUnixNano: time,
+    observedTimeUnixNano: time,
+    severityNumber: severity,
+    severityText: severityText?.toWellFormed() ?? (severity >= 17 ? 'error' : 'info'),
   };
 }
 

@@ -4,6 +4,10 @@ import type { Clock, Random } from '@sallyport/core';
 export function createEventIds(clock: Clock, random: Random): () => string {
   let lastMs = 0;
   let counter = 0;
+  let noise = '';
+  let at = 0;
+  let timeOf = -1;
+  let time = '';
   return () => {
     const now = Math.trunc(clock.now());
     if (now > lastMs) {
@@ -14,11 +18,21 @@ export function createEventIds(clock: Clock, random: Random): () => string {
       lastMs += 1;
       counter = 0;
     }
-    const tail = Buffer.from(random.bytes(8));
-    tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80;
-    const time = lastMs.toString(16).padStart(12, '0');
-    const noise = tail.toString('hex');
-    const count = counter.toString(16).padStart(3, '0');
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${noise.slice(0, 4)}-${noise.slice(4)}`;
+    if (at >= noise.length) {
+      // One draw for many: a system call for each made an id cost more than all else of an event.
+      noise = Buffer.from(random.bytes(8 * drawnAtOnce)).toString('hex');
+      at = 0;
+    }
+    const variant = (Number.parseInt(noise.charAt(at), 16) & 3) | 8;
+    const tail = `${variant.toString(16)}${noise.slice(at + 1, at + 4)}-${noise.slice(at + 4, at + 16)}`;
+    at += 16;
+    if (lastMs !== timeOf) {
+      timeOf = lastMs;
+      const hex = lastMs.toString(16).padStart(12, '0');
+      time = `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
+    }
+    return `${time}${counter.toString(16).padStart(3, '0')}-${tail}`;
   };
 }
+
+const drawnAtOnce = 256;

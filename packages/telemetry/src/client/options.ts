@@ -30,3 +30,14 @@ export interface TelemetryBatcherOptions extends ClientOptions {
   /** The same at SIGINT, SIGTERM and SIGHUP; the process still ends by the signal (default false). */
   readonly installSignalHandlers?: boolean;
 }
+
+/** A hook's own trouble must not reach whoever emits. */
+export function errorHook({ onError }: Pick<TelemetryBatcherOptions, 'onError'>): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError?.(error);
+    } catch {
+      // Nothing is left to tell it to.
+    }
+  };
+}

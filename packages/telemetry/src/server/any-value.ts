@@ -1,4 +1,4 @@
-import type { Issue } from '@sallyport/core';
+import { isJsonObject, type Issue } from '@sallyport/core';
 
 /** An OTLP AnyValue of which exactly one member is set, or none; an int64 is its decimal digits. */
 export type StoredValue =
@@ -16,14 +16,22 @@ export interface StoredAttribute {
   readonly value: StoredValue;
 }
 
-/** Collects what is wrong, with the path to it. Never the value itself. */
-export type Complain = (path: string, message: Issue['message']) => undefined;
+/**
+ * Something wrong with a record. `malformed`: it is no OTLP, so nothing can be said about the rest of its message either.
+ * `refused`: it can be read, and is not taken; OTLP answers that with a partial success.
+ */
+export interface Fault extends Issue {
+  readonly kind: 'malformed' | 'refused';
+}
 
-const maxDepth = 32;
+/** Collects what is wrong, with the path to it; malformed, if nothing is said. Never the value itself. */
+export type Complain = (path: string, message: Issue['message'], kind?: Fault['kind']) => undefined;
+
+/** How deep values may nest; what is deeper is a fault of its record. */
+export const maxDepth = 32;
+const uint32 = { min: 0n, max: 2n ** 32n - 1n };
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const uint64 = { min: 0n, max: 2n ** 64n - 1n };
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Judges an AnyValue; of several members the last one counts, as for a repeated oneof of protobuf. */
 export function judgeAnyValue(
@@ -32,8 +40,8 @@ export function judgeAnyValue(
   complain: Complain,
   depth = 1,
 ): StoredValue | undefined {
-  if (!isObject(value)) return complain(path, 'must be a value object');
-  if (depth > maxDepth) return complain(path, `must not be deeper than ${maxDepth} values`);
+  if (!isJsonObject(value)) return complain(path, 'must be a value object');
+  if (depth > maxDepth) return complain(path, `must not be deeper than ${maxDepth} values`, 'refused');
   let judged: StoredValue | undefined = {};
   for (const [member, of] of Object.entries(value)) {
     if (of === null || of === undefined) continue; // absent, by protobuf's JSON mapping
@@ -51,9 +59,10 @@ export function judgeAttributes(
   depth = 1,
 ): StoredAttribute[] | undefined {
   return judgeList(value, path, complain, (item, at) => {
-    if (!isObject(item)) return complain(at, 'must be an object with key and value');
-    const { key, value: of = {} } = item;
-    if (typeof key !== 'string' || key === '') return complain(`${at}/key`, 'must be a text, not empty');
+    if (!isJsonObject(item)) return complain(at, 'must be an object with key and value');
+    const { key = '', value: of = {} } = item;
+    if (typeof key !== 'string') return complain(`${at}/key`, 'must be a text');
+    if (key === '') return complain(`${at}/key`, 'must not be empty', 'refused');
     const judged = judgeAnyValue(of ?? {}, `${at}/value`, complain, depth);
     return judged && { key: key.toWellFormed(), value: judged };
   });
@@ -69,8 +78,9 @@ export function judgeUint64(value: unknown, path: string, complain: Complain): s
   return judgeInteger(value, path, complain, uint64);
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** A uint32 or fixed32, such as a count; absent, by protobuf's JSON mapping, is 0. */
+export function judgeUint32(value: unknown, path: string, complain: Complain): number {
+  return Number(judgeInteger(value ?? 0, path, complain, uint32) ?? 0);
 }
 
 type Judge = (value: unknown, path: string, complain: Complain, depth: number) => StoredValue | undefined;
@@ -90,7 +100,7 @@ const members: Readonly<Record<string, Judge>> = Object.assign(Object.create(nul
     if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return { doubleValue: value };
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     return typeof number === 'number' && Number.isFinite(number)
-      ? { doubleValue: number }
+      ? { doubleValue: number || 0 } // not -0, which JSON writers lose
       : complain(path, 'must be a number');
   },
   bytesValue: (value, path, complain) =>
@@ -98,14 +108,14 @@ const members: Readonly<Record<string, Judge>> = Object.assign(Object.create(nul
       ? { bytesValue: Buffer.from(value, 'base64').toString('base64') }
       : complain(path, 'must be base64'),
   arrayValue: (value, path, complain, depth) => {
-    if (!isObject(value)) return complain(path, 'must be an object with values');
+    if (!isJsonObject(value)) return complain(path, 'must be an object with values');
     const values = judgeList(value['values'], `${path}/values`, complain, (item, at) =>
       judgeAnyValue(item ?? {}, at, complain, depth + 1),
     );
     return values && { arrayValue: { values } };
   },
   kvlistValue: (value, path, complain, depth) => {
-    if (!isObject(value)) return complain(path, 'must be an object with values');
+    if (!isJsonObject(value)) return complain(path, 'must be an object with values');
     const values = judgeAttributes(value['values'], `${path}/values`, complain, depth + 1);
     return values && { kvlistValue: { values } };
   },
@@ -141,9 +151,15 @@ function judgeInteger(
 /** A JSON number beyond 2^53 has already lost digits when it comes here: taking it would store another one. */
 function toBigInt(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string' || value.length > 64) return undefined;
   if (/^-?\d{1,20}$/.test(value)) return BigInt(value);
   // `1e3` and `3.0` are whole numbers, too (protobuf's JSON mapping).
-  const number = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : NaN;
-  return Number.isSafeInteger(number) ? BigInt(number) : undefined;
+  const [, sign, whole = '', part = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(value) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = (whole + part).replace(/^0+/, '');
+  const point = digits.length - part.length + Number(power);
+  if (digits === '') return 0n;
+  if (point > 20 || /[1-9]/.test(digits.slice(Math.max(0, point)))) return undefined;
+  return BigInt(sign + digits.slice(0, point).padEnd(point, '0'));
 }

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import { ServiceError, type Clock, type Issue, type Log } from '@sallyport/core';
-import { batchLimits } from '@sallyport/core/contract';
-import { judgeLogRecord, type TelemetryRecord } from './log-record.ts';
-import type { Organizations, RecordQuery, StoredRecord, TelemetryStore } from './ports.ts';
+import type { Clock, Log } from '@sallyport/core';
+import { fingerprintOf, judgeBatch, throwRetryable } from './batch.ts';
+import { decodeLogs, type LogsBody } from './logs-body.ts';
+import type { RecordGroup } from './logs-request.ts';
+import type { LogsAnswer } from './otlp-answer.ts';
+import type { AppendRecords, Organizations, RecordQuery, StoredRecord, TelemetryStore } from './ports.ts';
 
 /** How telemetry is bounded: `telemetry.*` of the gateway's configuration. */
 export interface TelemetryConfig {
@@ -37,6 +38,8 @@ export interface TelemetryEngineStats {
   readonly replayed: number;
   /** Accepted and dropped: their organization keeps no data. */
   readonly droppedForZeroRetention: number;
+  /** Left out of an OTLP request that was a partial success. */
+  readonly rejected: number;
 }
 
 export interface TelemetryEngine {
@@ -48,8 +51,13 @@ export interface TelemetryEngine {
   ingestBatch(
     sender: Sender,
     events: readonly unknown[],
-    request: { readonly serviceName: string; readonly idempotencyKey?: string },
+    request: { readonly serviceName: string; readonly idempotencyKey?: string; readonly sentAt?: number },
   ): Promise<{ accepted: number }>;
+  /**
+   * Stores an OTLP logs request durably before it answers, less the records that break a rule. Throws `invalid_otlp`
+   * (400) where it cannot be read, and then nothing of it is stored; 503 while the store cannot write.
+   */
+  ingestLogs(sender: Sender, body: LogsBody, request?: { readonly sentAt?: number }): Promise<LogsAnswer>;
   /** The organization's records, at most `maxQueryRecords`. */
   queryRecords(query: RecordQuery): Promise<readonly StoredRecord[]>;
   stats(): TelemetryEngineStats;
@@ -59,38 +67,50 @@ export interface TelemetryEngine {
 export function createTelemetryEngine(options: TelemetryEngineOptions): TelemetryEngine {
   const { store, organizations, clock, log } = options;
   const config = { ...defaultTelemetryConfig, ...options.config };
-  const stats = { stored: 0, replayed: 0, droppedForZeroRetention: 0 };
+  const stats = { stored: 0, replayed: 0, droppedForZeroRetention: 0, rejected: 0 };
+
+  async function append(
+    { accountId, organizationId }: Sender,
+    groups: readonly RecordGroup[],
+    count: number,
+    request: Pick<AppendRecords, 'receivedAt' | 'idempotency'> & { readonly sentAt: number | undefined },
+  ): Promise<void> {
+    if (count === 0) return;
+    if (await organizations.isZeroDataRetention(organizationId)) {
+      stats.droppedForZeroRetention += count;
+      return;
+    }
+    const { sentAt, ...rest } = request;
+    const skewMs = skewOf(sentAt, request.receivedAt);
+    const { isReplay } = await store.appendRecords({ organizationId, accountId, skewMs, groups, ...rest });
+    stats[isReplay ? 'replayed' : 'stored'] += count;
+    log.debug({ organizationId, accepted: count, isReplay }, 'records ingested');
+  }
 
   return {
-    async ingestBatch({ accountId, organizationId }, events, { serviceName, idempotencyKey }) {
+    async ingestBatch(sender, events, { serviceName, idempotencyKey, sentAt }) {
       const receivedAt = clock.now();
       const records = judgeBatch(events, receivedAt);
-      const accepted = records.length;
-      if (accepted === 0) return { accepted };
-      if (await organizations.isZeroDataRetention(organizationId)) {
-        stats.droppedForZeroRetention += accepted;
-        return { accepted };
-      }
-      const { isReplay } = await store
-        .appendRecords({
-          organizationId,
-          accountId,
-          serviceName,
-          receivedAt,
-          records,
-          idempotency:
-            idempotencyKey === undefined
-              ? undefined
-              : {
-                  key: idempotencyKey,
-                  fingerprint: fingerprintOf(events),
-                  since: receivedAt - config.idempotencySeconds * 1000,
-                },
-        })
-        .catch(throwRetryable);
-      stats[isReplay ? 'replayed' : 'stored'] += accepted;
-      log.debug({ organizationId, serviceName, accepted, isReplay }, 'events ingested');
-      return { accepted };
+      const idempotency =
+        idempotencyKey === undefined
+          ? undefined
+          : {
+              key: idempotencyKey,
+              fingerprint: fingerprintOf(events),
+              since: receivedAt - config.idempotencySeconds * 1000,
+            };
+      const group = { serviceName, resource: null, scope: null, records };
+      await append(sender, [group], records.length, { receivedAt, idempotency, sentAt }).catch(
+        throwRetryable,
+      );
+      return { accepted: records.length };
+    },
+    async ingestLogs(sender, body, { sentAt } = {}) {
+      const receivedAt = clock.now();
+      const { groups, accepted, rejected, message } = decodeLogs(body, receivedAt);
+      await append(sender, groups, accepted, { receivedAt, idempotency: undefined, sentAt });
+      stats.rejected += rejected;
+      return { rejected, message };
     },
     queryRecords: (query) =>
       store.queryRecords({ ...query, limit: Math.min(query.limit, config.maxQueryRecords) }),
@@ -98,34 +118,10 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
   };
 }
 
-/** The number first: a client that sends too many must learn that, not what is wrong with one of them. */
-function judgeBatch(events: readonly unknown[], receivedAt: number): TelemetryRecord[] {
-  const { maxEvents } = batchLimits;
-  if (events.length > maxEvents)
-    throw new ServiceError('too_many_events', `A batch has at most ${maxEvents} events.`, {
-      details: { max_events: maxEvents },
-    });
-  const issues: Issue[] = [];
-  const records: TelemetryRecord[] = [];
-  for (const [index, event] of events.entries()) {
-    const record = judgeLogRecord(event, `events/${index}`, receivedAt, issues);
-    if (record) records.push(record);
-  }
-  if (issues.length > 0)
-    throw new ServiceError('invalid_request', 'The batch has malformed events; none was stored.', { issues });
-  return records;
-}
+/** A clock that is a little off tells nothing that the network's delays do not. */
+const notableSkewMs = 5 * 60_000;
 
-function fingerprintOf(events: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(events)).digest('base64url');
-}
-
-/** The endpoint's table has no 503; 429 is what its clients wait and come again after. */
-function throwRetryable(error: unknown): never {
-  if (error instanceof ServiceError && error.status === 503)
-    throw new ServiceError('temporarily_unavailable', 'Events cannot be stored now.', {
-      retryAfterMs: error.retryAfterMs ?? 1000,
-      cause: error,
-    });
-  throw error;
+function skewOf(sentAt: number | undefined, receivedAt: number): number | null {
+  if (sentAt === undefined || Math.abs(sentAt - receivedAt) <= notableSkewMs) return null;
+  return Math.trunc(sentAt - receivedAt);
 }

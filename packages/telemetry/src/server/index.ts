@@ -8,3 +8,20 @@ export {
   type TelemetryEngineStats,
 } from './engine.ts';
 export type { Organizations, RecordQuery, StoredRecord, TelemetryStore } from './ports.ts';
+export type { LogsBody } from './logs-body.ts';
+export {
+  grpcCodeOf,
+  logsAnswerJson,
+  logsAnswerProtobuf,
+  statusProtobuf,
+  type LogsAnswer,
+  type OtlpEncoding,
+} from './otlp-answer.ts';
+export { createBundleFiles, type BundleFiles, type IncomingBundle } from './bundle-files.ts';
+export {
+  createFeedbackEngine,
+  type BundleReceipt,
+  type FeedbackEngine,
+  type FeedbackEngineOptions,
+} from './feedback.ts';
+export type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';

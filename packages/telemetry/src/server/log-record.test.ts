@@ -1,13 +1,13 @@
-import type { Issue } from '@sallyport/core';
 import { LogRecord } from '@sallyport/core/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Fault } from './any-value.ts';
 import { judgeLogRecord } from './log-record.ts';
 
 const receivedAt = 1_700_000_000_123;
 
 function judge(event: unknown) {
-  const issues: Issue[] = [];
+  const issues: Fault[] = [];
   const record = judgeLogRecord(event, 'events/0', receivedAt, issues);
   expect(record === undefined).toBe(issues.length > 0);
   return { record, paths: issues.map(({ path }) => path), issues };
@@ -23,10 +23,13 @@ test('a whole record comes through as it is', () => {
     severityText: 'error',
     body: { stringValue: 'text' },
     attributes: [{ key: 'event.name', value: { stringValue: 'session.started' } }],
+    droppedAttributesCount: 3,
+    flags: 1,
     traceId: '0123456789abcdef0123456789abcdef',
     spanId: '0123456789abcdef',
   };
   expect(judge(record).record).toEqual({ ...record, eventName: 'session.started' });
+  expect(judge({ ...record, eventName: 'named' }).record?.eventName).toBe('named');
 });
 
 test('what is absent, null, zero or unknown', () => {
@@ -40,6 +43,8 @@ test('what is absent, null, zero or unknown', () => {
     severityText: '',
     body: null,
     attributes: [],
+    droppedAttributesCount: 0,
+    flags: 0,
     eventName: null,
     traceId: null,
     spanId: null,
@@ -58,6 +63,10 @@ describe('values', () => {
     [{ intValue: 42 }, { intValue: '42' }],
     [{ intValue: '1e3' }, { intValue: '1000' }],
     [{ intValue: '007' }, { intValue: '7' }],
+    [{ intValue: '9007199254740993.0' }, { intValue: '9007199254740993' }],
+    [{ intValue: '-9.223372036854775808e18' }, { intValue: '-9223372036854775808' }],
+    [{ intValue: '0.00e9' }, { intValue: '0' }],
+    [{ intValue: '1200e-2' }, { intValue: '12' }],
     [{ doubleValue: 'NaN' }, { doubleValue: 'NaN' }],
     [{ doubleValue: '1.5' }, { doubleValue: 1.5 }],
     [{ boolValue: false }, { boolValue: false }],
@@ -104,6 +113,10 @@ describe('faults are named by their path, without the value', () => {
     [valued({ intValue: '9223372036854775808' }), `${value}/intValue`],
     [valued({ intValue: 9007199254740992 }), `${value}/intValue`],
     [valued({ intValue: '1.5' }), `${value}/intValue`],
+    [valued({ intValue: '15e-1' }), `${value}/intValue`],
+    [valued({ intValue: '1e19' }), `${value}/intValue`],
+    [valued({ intValue: '1e999' }), `${value}/intValue`],
+    [valued({ intValue: '9'.repeat(80) }), `${value}/intValue`],
     [valued({ doubleValue: '' }), `${value}/doubleValue`],
     [valued({ boolValue: 'false' }), `${value}/boolValue`],
     [valued({ bytesValue: '!' }), `${value}/bytesValue`],

@@ -1,10 +1,11 @@
-import type { Issue } from '@sallyport/core';
+import { isJsonObject } from '@sallyport/core';
 import {
-  isObject,
   judgeAnyValue,
   judgeAttributes,
+  judgeUint32,
   judgeUint64,
   type Complain,
+  type Fault,
   type StoredAttribute,
   type StoredValue,
 } from './any-value.ts';
@@ -17,7 +18,10 @@ export interface TelemetryRecord {
   readonly severityText: string;
   readonly body: StoredValue | null;
   readonly attributes: readonly StoredAttribute[];
-  /** Of the attribute `event.name`. */
+  readonly droppedAttributesCount: number;
+  /** W3C trace flags, in the lowest eight bits. */
+  readonly flags: number;
+  /** The field, or the attribute `event.name`. */
   readonly eventName: string | null;
   /** Lower-case hex. */
   readonly traceId: string | null;
@@ -27,24 +31,24 @@ export interface TelemetryRecord {
 const maxRecordBytes = 256 * 1024;
 const maxAttributes = 1024;
 /** Of one record: enough to act on, and a record of nonsense must not make an answer of megabytes. */
-const maxIssues = 16;
+const maxFaults = 16;
 
 /**
- * Judges a record, and adds what is wrong with it to `issues`, under `path` (`events/17`). Written by hand, because this is
+ * Judges a record, and adds what is wrong with it to `faults`, under `path` (`events/17`). Written by hand, because this is
  * the hottest path of the service; core's `LogRecord` describes the same form. Unknown members are ignored, as OTLP has it.
  */
 export function judgeLogRecord(
   value: unknown,
   path: string,
   receivedAt: number,
-  issues: Issue[],
+  faults: Fault[],
 ): TelemetryRecord | undefined {
   let found = 0;
-  const complain: Complain = (at, message) => {
-    if (++found <= maxIssues) issues.push({ path: at, message });
+  const complain: Complain = (at, message, kind = 'malformed') => {
+    if (++found <= maxFaults) faults.push({ path: at, message, kind });
     return undefined;
   };
-  if (!isObject(value)) return complain(path, 'must be an object');
+  if (!isJsonObject(value)) return complain(path, 'must be an object');
 
   const text = (name: string): string => {
     const of = value[name] ?? '';
@@ -60,14 +64,18 @@ export function judgeLogRecord(
     const hex = value[name] ?? '';
     if (typeof hex === 'string' && /^[0-9a-f]*$/i.test(hex) && [0, bytes * 2].includes(hex.length))
       return /^0*$/.test(hex) ? null : hex.toLowerCase();
-    complain(`${path}/${name}`, `must be ${bytes} bytes in hex`);
+    complain(
+      `${path}/${name}`,
+      `must be ${bytes} bytes in hex`,
+      typeof hex === 'string' ? 'refused' : undefined,
+    );
     return null;
   };
 
   const observed = time('observedTimeUnixNano');
   const attributes = judgeAttributes(value['attributes'], `${path}/attributes`, complain) ?? [];
   if (attributes.length > maxAttributes)
-    complain(`${path}/attributes`, `must be at most ${maxAttributes} attributes`);
+    complain(`${path}/attributes`, `must be at most ${maxAttributes} attributes`, 'refused');
   const record: TelemetryRecord = {
     timeUnixNano: time('timeUnixNano') ?? observed ?? `${Math.trunc(receivedAt)}000000`,
     observedTimeUnixNano: observed,
@@ -75,12 +83,18 @@ export function judgeLogRecord(
     severityText: text('severityText'),
     body: isAbsent(value['body']) ? null : (judgeAnyValue(value['body'], `${path}/body`, complain) ?? null),
     attributes,
-    eventName: eventNameOf(attributes),
+    droppedAttributesCount: judgeUint32(
+      value['droppedAttributesCount'],
+      `${path}/droppedAttributesCount`,
+      complain,
+    ),
+    flags: judgeUint32(value['flags'], `${path}/flags`, complain),
+    eventName: text('eventName') || eventNameOf(attributes),
     traceId: id('traceId', 16),
     spanId: id('spanId', 8),
   };
   if (found === 0 && Buffer.byteLength(JSON.stringify(record)) > maxRecordBytes)
-    complain(path, 'must be at most 256 KiB');
+    complain(path, 'must be at most 256 KiB', 'refused');
   return found === 0 ? record : undefined;
 }
 
@@ -103,6 +117,7 @@ function judgeSeverity(value: unknown, path: string, complain: Complain): number
     typeof value === 'string' ? (/^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(value) ?? []) : [];
   const range = severities.indexOf(name);
   if (range >= 0) return range * 4 + Number(step);
-  complain(path, 'must be a whole number from 0 to 24');
+  // Any other number is one that a later release of OTLP may give a meaning: an enum of protobuf is open.
+  complain(path, 'must be a whole number from 0 to 24', Number.isInteger(value) ? 'refused' : undefined);
   return 0;
 }

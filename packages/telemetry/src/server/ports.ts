@@ -1,4 +1,5 @@
 import type { TelemetryRecord } from './log-record.ts';
+import type { RecordGroup, RecordResource, RecordScope } from './logs-request.ts';
 
 /** A record with the place that it came from. */
 export interface StoredRecord extends TelemetryRecord {
@@ -6,16 +7,20 @@ export interface StoredRecord extends TelemetryRecord {
   readonly organizationId: string;
   readonly accountId: string;
   readonly serviceName: string;
+  readonly resource: RecordResource | null;
+  readonly scope: RecordScope | null;
   /** Epoch milliseconds by the service's clock, however wrong the sender's is. */
   readonly receivedAt: number;
+  /** How far ahead of the service's the sender's clock was, where it said so and they are minutes apart. */
+  readonly skewMs: number | null;
 }
 
 export interface AppendRecords {
   readonly organizationId: string;
   readonly accountId: string;
-  readonly serviceName: string;
   readonly receivedAt: number;
-  readonly records: readonly TelemetryRecord[];
+  readonly skewMs: number | null;
+  readonly groups: readonly RecordGroup[];
   /** The account's same key after `since` stores nothing again; with another fingerprint it is refused. */
   readonly idempotency:
     { readonly key: string; readonly fingerprint: string; readonly since: number } | undefined;

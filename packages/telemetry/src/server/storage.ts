@@ -11,3 +11,5 @@ export type {
 export { judgeReplay } from './idempotency.ts';
 export type { StoredAttribute, StoredValue } from './any-value.ts';
 export type { TelemetryRecord } from './log-record.ts';
+export type { RecordGroup, RecordResource, RecordScope } from './logs-request.ts';
+export type { FeedbackActs, FeedbackBundle, FeedbackReads, FeedbackStore } from './feedback-ports.ts';

@@ -44,6 +44,7 @@ export interface FakeStream {
 const routes: readonly (readonly [string, RegExp])[] = [
   ['register', /^\/v1\/environments\/bridge$/],
   ['disconnect', /^\/v1\/environments\/[^/]+\/bridge\/disconnect$/],
+  ['reconnect', /^\/v1\/environments\/[^/]+\/bridge\/reconnect$/],
   ['unregister', /^\/v1\/environments\/bridge\/[^/]+$/],
   ['poll', /\/work\/poll$/],
   ['ack', /\/work\/[^/]+\/ack$/],

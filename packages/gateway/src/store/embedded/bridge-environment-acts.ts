@@ -1,54 +1,53 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  finalStates,
+  foldCase,
   judgeRegistration,
-  judgeStop,
+  registeredMetadata,
+  workerTypeOf,
   type BridgeActs,
+  type Environment,
   type RegistrationFacts,
+  type Timing,
 } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
-import type { SessionLog } from './bridge-log.ts';
-import {
-  oneOf,
-  select,
-  selectEnvironment,
-  selectWork,
-  toEnvironment,
-  toWork,
-  type EnvironmentRow,
-  type WorkRow,
-} from './bridge-rows.ts';
+import type { StopAll } from './bridge-environment-stop.ts';
+import { select, selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import type { UnattachedWork } from './bridge-unattached.ts';
 
 /** How long it is told that an environment was deleted, rather than that there is none. */
 const tombstoneMs = 24 * 3600 * 1000;
 
 type EnvironmentActs = Pick<
   BridgeActs,
-  'registerEnvironment' | 'unregisterEnvironment' | 'leaveEnvironment' | 'touchEnvironments'
+  | 'registerEnvironment'
+  | 'unregisterEnvironment'
+  | 'deleteEnvironment'
+  | 'leaveEnvironment'
+  | 'touchEnvironments'
 >;
 
-export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<EnvironmentActs> {
+export function environmentActs(
+  db: DatabaseSync,
+  stopAll: StopAll,
+  unattached: UnattachedWork,
+): Sync<EnvironmentActs> {
   const byId = select<EnvironmentRow>(db, `${selectEnvironment} WHERE e.id = ?`);
   // `+`: not by the organization's index; a device has few environments.
   const byPlace = select<EnvironmentRow>(
     db,
     `${selectEnvironment} WHERE r.device_id = ? AND +e.organization_id = ? AND e.account_id = ?
-       AND e.machine_name = ? AND e.directory = ? ORDER BY r.last_seen_at DESC LIMIT 1`,
+       AND e.machine_name = ? AND e.directory = ? AND e.archived_at IS NULL ORDER BY r.last_seen_at DESC LIMIT 1`,
   );
   const tombstone = select<{ organization_id: string }>(
     db,
     'SELECT organization_id FROM deleted_environment WHERE id = ?',
   );
-  const openWork = select<WorkRow>(
-    db,
-    `${selectWork} WHERE environment_id = ? AND state NOT ${oneOf(finalStates)}`,
-  );
   const insertEnvironment = db.prepare(
-    `INSERT INTO environment (id, organization_id, account_id, machine_name, directory, metadata, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET machine_name = excluded.machine_name, directory = excluded.directory,
-       metadata = excluded.metadata, updated_at = excluded.updated_at`,
+    `INSERT INTO environment (id, organization_id, account_id, machine_name, folded_name, directory, metadata, created_at,
+       updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET machine_name = excluded.machine_name, folded_name = excluded.folded_name,
+       directory = excluded.directory, metadata = excluded.metadata, updated_at = excluded.updated_at`,
   );
   const insertRegistration = db.prepare(
     `INSERT INTO bridge_registration (environment_id, device_id, worker_key, worker_type, generation, last_seen_at)
@@ -57,10 +56,7 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
        worker_type = excluded.worker_type, generation = generation + 1, last_seen_at = excluded.last_seen_at,
        left_at = NULL`,
   );
-  const deleteEnvironment = select<{ organization_id: string }>(
-    db,
-    'DELETE FROM environment WHERE id = ? RETURNING organization_id',
-  );
+  const deleteEnvironment = db.prepare('DELETE FROM environment WHERE id = ?');
   const deleteRegistration = db.prepare('DELETE FROM bridge_registration WHERE environment_id = ?');
   const insertTombstone = db.prepare(
     'INSERT OR REPLACE INTO deleted_environment (id, organization_id, deleted_at) VALUES (?, ?, ?)',
@@ -75,9 +71,6 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
   const touchRegistration = db.prepare(
     'UPDATE bridge_registration SET last_seen_at = max(last_seen_at, ?) WHERE environment_id = ?',
   );
-  const renewUnattached = db.prepare(
-    `UPDATE work SET deadline = max(deadline, ?) WHERE environment_id = ? AND state = 'active' AND attached = 0`,
-  );
 
   function factsOf(sentId: string | undefined, place: EnvironmentRow | undefined): RegistrationFacts {
     const sent = sentId === undefined ? undefined : byId.get(sentId);
@@ -89,34 +82,50 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
     };
   }
 
+  function existing(id: string): Environment {
+    const row = byId.get(id);
+    if (!row) throw noSuchEnvironment();
+    return toEnvironment(row);
+  }
+
+  /** The bridge is told that it is gone, also where the record stays. */
+  function removeRegistration({ id, organizationId }: Environment, given: Timing) {
+    deleteRegistration.run(id);
+    deleteOldTombstones.run(given.now - tombstoneMs);
+    insertTombstone.run(id, organizationId, given.now);
+    return stopAll({ ...given, environmentId: id }, true);
+  }
+
   return {
     registerEnvironment({ sentId, newId, ...given }) {
-      const { accountId, organizationId, deviceId, workerKey, machineName, directory, workerType, now } =
-        given;
+      const { accountId, organizationId, deviceId, workerKey, machineName, directory, now } = given;
       const place = byPlace.get(deviceId, organizationId, accountId, machineName, directory);
       const id = judgeRegistration(factsOf(sentId, place), given, given) ?? newId;
-      const metadata = JSON.stringify(given.metadata);
-      insertEnvironment.run(id, organizationId, accountId, machineName, directory, metadata, now, now);
-      insertRegistration.run(id, deviceId, workerKey, workerType, now);
+      const known = byId.get(id);
+      const metadata = registeredMetadata(known && toEnvironment(known), given.metadata);
+      const what = [machineName, foldCase(machineName), directory, JSON.stringify(metadata)] as const;
+      insertEnvironment.run(id, organizationId, accountId, ...what, now, now);
+      insertRegistration.run(id, deviceId, workerKey, workerTypeOf(metadata), now);
       deleteTombstone.run(id);
-      return id;
+      return { environmentId: id, returned: unattached.giveBack({ ...given, environmentId: id }) };
     },
 
-    unregisterEnvironment({ environmentId, ...given }) {
-      const deleted = deleteEnvironment.get(environmentId);
-      if (!deleted) throw new ServiceError('not_found', 'There is no such environment.');
-      deleteRegistration.run(environmentId);
-      deleteOldTombstones.run(given.now - tombstoneMs);
-      insertTombstone.run(environmentId, deleted.organization_id, given.now);
-      return openWork.all(environmentId).map((row) => {
-        const work = toWork(row);
-        return log.settle(work, judgeStop(work, { force: true, isWorker: false }, given), given.now);
-      });
+    unregisterEnvironment(given) {
+      const environment = existing(given.environmentId);
+      if (environment.registration === null) throw noSuchEnvironment();
+      if (!environment.isManaged) deleteEnvironment.run(environment.id);
+      return removeRegistration(environment, given);
+    },
+
+    deleteEnvironment(given) {
+      const environment = existing(given.environmentId);
+      deleteEnvironment.run(environment.id);
+      return removeRegistration(environment, given);
     },
 
     leaveEnvironment({ environmentId, workerKey, now }) {
       const row = registration.get(environmentId);
-      if (!row) throw new ServiceError('not_found', 'There is no such environment.');
+      if (!row) throw noSuchEnvironment();
       const { worker_key, last_seen_at: lastSeenAt, left_at } = row;
       if (workerKey !== undefined && workerKey !== worker_key) return { lastSeenAt, leftAt: left_at };
       // Another replica's clock may be ahead of this one.
@@ -128,8 +137,12 @@ export function environmentActs(db: DatabaseSync, log: SessionLog): Sync<Environ
     touchEnvironments({ seen, firstAttachMs }) {
       for (const { environmentId, at } of seen) {
         touchRegistration.run(at, environmentId);
-        renewUnattached.run(at + firstAttachMs, environmentId);
+        unattached.renew(environmentId, at + firstAttachMs);
       }
     },
   };
+}
+
+function noSuchEnvironment(): ServiceError {
+  return new ServiceError('not_found', 'There is no such environment.');
 }

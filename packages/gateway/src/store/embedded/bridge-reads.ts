@@ -1,4 +1,5 @@
 import {
+  foldCase,
   runningStates,
   waitingStates,
   type BridgeReads,
@@ -7,7 +8,7 @@ import {
   type StoredEvent,
 } from '@sallyport/bridge/storage';
 import type { WorkState } from '@sallyport/core/contract';
-import { oneOf, selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { oneOf, selectEnvironment, toEnvironment, toRegistered, type EnvironmentRow } from './bridge-rows.ts';
 import type { Reader } from './reader.ts';
 
 interface SessionRow {
@@ -40,6 +41,9 @@ const selectSession = `
   FROM session s JOIN work w ON w.id = s.work_id
   LEFT JOIN bridge_registration r ON r.environment_id = s.environment_id`;
 
+/** Where a list begins that has no place to go on from. */
+const newest = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+
 /** The bridge's bounded reads on SQLite. */
 export function bridgeReads(reader: Reader): BridgeReads {
   const environmentById = reader.query<EnvironmentRow>(`${selectEnvironment} WHERE e.id = ?`);
@@ -50,9 +54,14 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `SELECT listed.*, (SELECT count(*) FROM work WHERE work.environment_id = listed.id
          AND state ${oneOf(runningStates)}) AS active_sessions
      FROM (${selectEnvironment}
-       WHERE e.organization_id = ? AND (e.created_at, e.id) < (?, ?) AND r.last_seen_at > ?
+       WHERE e.organization_id = ? AND (e.created_at, e.id) < (?, ?) AND e.archived_at IS NULL AND r.last_seen_at > ?
          AND r.worker_type IN (SELECT value FROM json_each(?))
        ORDER BY e.created_at DESC, e.id DESC LIMIT ?) AS listed`,
+  );
+  const managed = reader.query<EnvironmentRow>(
+    `${selectEnvironment}
+     WHERE e.organization_id = ? AND e.is_managed = 1 AND (e.created_at, e.id) < (?, ?) AND instr(e.folded_name, ?) > 0
+     ORDER BY e.created_at DESC, e.id DESC LIMIT ?`,
   );
   const waiting = reader.query<{ id: string }>(
     `SELECT id FROM work WHERE environment_id = ? AND state ${oneOf(waitingStates)}
@@ -76,7 +85,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
     is_gone: number;
   }>(
     `SELECT s.epoch, s.last_seq, s.oldest_seq, s.worker_seen_at, w.state,
-            NOT EXISTS (SELECT 1 FROM environment e WHERE e.id = s.environment_id) AS is_gone
+            NOT EXISTS (SELECT 1 FROM bridge_registration r WHERE r.environment_id = s.environment_id) AS is_gone
      FROM session s JOIN work w ON w.id = s.work_id WHERE s.id = ?`,
   );
   // Sizes first: a page must not load more data than it gives.
@@ -99,12 +108,20 @@ export function bridgeReads(reader: Reader): BridgeReads {
       Promise.resolve(tombstoneById.get(environmentId)?.organization_id),
 
     environments({ organizationId, workerTypes, seenSince, limit, before }) {
-      const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+      const { createdAt, id } = before ?? newest;
       const types = JSON.stringify(workerTypes);
       const rows = listed.all(organizationId, createdAt, id, seenSince, types, limit);
       return Promise.resolve(
-        rows.map((row) => ({ ...toEnvironment(row), activeSessions: row.active_sessions })),
+        rows.flatMap((row) =>
+          toRegistered(row).map((environment) => ({ ...environment, activeSessions: row.active_sessions })),
+        ),
       );
+    },
+
+    managedEnvironments({ organizationId, name = '', limit, before }) {
+      const { createdAt, id } = before ?? newest;
+      const rows = managed.all(organizationId, createdAt, id, foldCase(name), limit);
+      return Promise.resolve(rows.map(toEnvironment));
     },
 
     waitingWork: ({ environmentId, types }) =>
@@ -123,7 +140,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
     },
 
     sessions({ organizationId, limit, before }) {
-      const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+      const { createdAt, id } = before ?? newest;
       return Promise.resolve(sessionsListed.all(organizationId, createdAt, id, limit).map(toSession));
     },
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Environment, Json, Work } from '@sallyport/bridge/storage';
+import type { Environment, Json, RegisteredEnvironment, Work } from '@sallyport/bridge/storage';
 import type { WorkState } from '@sallyport/core/contract';
 import type { Query } from './reader.ts';
 
@@ -11,19 +11,24 @@ export interface EnvironmentRow {
   readonly machine_name: string;
   readonly directory: string;
   readonly metadata: string;
-  readonly worker_type: string;
-  readonly last_seen_at: number;
-  readonly left_at: number | null;
+  readonly is_managed: number;
   readonly created_at: number;
+  readonly updated_at: number;
+  readonly archived_at: number | null;
+  /** Null: no bridge is registered. */
+  readonly worker_type: string | null;
+  readonly last_seen_at: number | null;
+  readonly left_at: number | null;
 }
 
-/** An environment with a registration. */
+/** An environment with its registration, if it has one: put a condition on `r`, or none. */
 export const selectEnvironment = `
-  SELECT e.id, e.organization_id, e.account_id, e.machine_name, e.directory, e.metadata, e.created_at,
-         r.worker_type, r.last_seen_at, r.left_at
-  FROM environment e JOIN bridge_registration r ON r.environment_id = e.id`;
+  SELECT e.id, e.organization_id, e.account_id, e.machine_name, e.directory, e.metadata, e.is_managed,
+         e.created_at, e.updated_at, e.archived_at, r.worker_type, r.last_seen_at, r.left_at
+  FROM environment e LEFT JOIN bridge_registration r ON r.environment_id = e.id`;
 
 export function toEnvironment(row: EnvironmentRow): Environment {
+  const { worker_type: workerType, last_seen_at: lastSeenAt, left_at: leftAt } = row;
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -31,11 +36,18 @@ export function toEnvironment(row: EnvironmentRow): Environment {
     machineName: row.machine_name,
     directory: row.directory,
     metadata: JSON.parse(row.metadata) as Json,
-    workerType: row.worker_type,
-    lastSeenAt: row.last_seen_at,
-    leftAt: row.left_at,
+    isManaged: row.is_managed === 1,
     createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    archivedAt: row.archived_at,
+    registration: workerType === null || lastSeenAt === null ? null : { workerType, lastSeenAt, leftAt },
   };
+}
+
+/** Of a row that was selected by its registration. */
+export function toRegistered(row: EnvironmentRow): RegisteredEnvironment[] {
+  const { registration, ...environment } = toEnvironment(row);
+  return registration ? [{ ...environment, registration }] : [];
 }
 
 export interface WorkRow {

@@ -8,11 +8,11 @@ import {
   judgeReconnect,
   judgeTakeOver,
   type BridgeActs,
-  type CreateSession,
   type WorkerAttached,
 } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
+import { earlierIn } from './bridge-idempotency.ts';
 import type { SessionLog } from './bridge-log.ts';
 import { select } from './bridge-rows.ts';
 
@@ -28,13 +28,8 @@ type SessionActs = Pick<
 >;
 
 export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs> {
-  const registered = select(db, 'SELECT 1 FROM bridge_registration WHERE environment_id = ?');
-  const byKey = select<{ id: string; fingerprint: string; created_at: number }>(
-    db,
-    `SELECT id, fingerprint, created_at FROM session
-     WHERE account_id = ? AND organization_id = ? AND idempotency_key = ?`,
-  );
-  const releaseKey = db.prepare('UPDATE session SET idempotency_key = NULL, fingerprint = NULL WHERE id = ?');
+  const takesSessions = select(db, 'SELECT 1 FROM environment WHERE id = ? AND archived_at IS NULL');
+  const earlierSession = earlierIn(db, 'session');
   const insertSession = db.prepare(
     `INSERT INTO session (id, organization_id, account_id, environment_id, work_id, title, tags, context,
        idempotency_key, fingerprint, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -63,22 +58,10 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
     "UPDATE work SET deadline = max(deadline, ?) WHERE session_id = ? AND state = 'active'",
   );
 
-  /** The session that the key made before. */
-  function earlierSession({ accountId, organizationId, idempotency }: CreateSession): string | undefined {
-    const earlier = idempotency && byKey.get(accountId, organizationId, idempotency.key);
-    if (!earlier) return undefined;
-    if (earlier.created_at <= idempotency.since) {
-      releaseKey.run(earlier.id);
-      return undefined;
-    }
-    if (earlier.fingerprint === idempotency.fingerprint) return earlier.id;
-    throw new ServiceError('invalid_request', 'The Idempotency-Key was used with another request.');
-  }
-
   return {
     createSession(given) {
       const { id, workId, accountId, organizationId, environmentId, title, idempotency, now } = given;
-      if (!registered.get(environmentId))
+      if (!takesSessions.get(environmentId))
         throw new ServiceError('not_found', 'There is no such environment.');
       const earlier = earlierSession(given);
       if (earlier !== undefined) return { id: earlier, isNew: false };

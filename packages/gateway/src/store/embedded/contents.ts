@@ -1,11 +1,14 @@
 import type { Areas } from './acts.ts';
 import { bridgeActs } from './bridge-acts.ts';
+import { feedbackActs } from './feedback-acts.ts';
 import type { Migration } from './migrate.ts';
 import { oauthMigration } from './migrations/0001-oauth.ts';
 import { bridgeMigration } from './migrations/0002-bridge.ts';
 import { telemetryMigration } from './migrations/0003-telemetry.ts';
 import { bridgePresenceMigration } from './migrations/0004-bridge-presence.ts';
 import { oauthKeysMigration } from './migrations/0005-oauth-keys-and-settings.ts';
+import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
+import { managedEnvironmentsMigration } from './migrations/0007-managed-environments.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
@@ -14,6 +17,7 @@ export const areas = {
   oauth: oauthActs,
   bridge: (db) => bridgeActs(db),
   telemetry: telemetryActs,
+  feedback: feedbackActs,
 } satisfies Areas;
 
 /** In the order in which they are applied, for ever: append; never edit, reorder or remove. */
@@ -23,4 +27,6 @@ export const migrations: readonly Migration[] = [
   telemetryMigration,
   bridgePresenceMigration,
   oauthKeysMigration,
+  telemetryLogsMigration,
+  managedEnvironmentsMigration,
 ];

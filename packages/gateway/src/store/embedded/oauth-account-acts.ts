@@ -33,7 +33,7 @@ export function accountActs(
   );
   const touchDevice = db.prepare('UPDATE trusted_device SET last_used_at = ? WHERE id = ?');
   const revokeDevice = db.prepare(
-    'UPDATE trusted_device SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND account_id = ?',
+    'UPDATE trusted_device SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND account_id = ? AND organization_id = ?',
   );
 
   function setPassword(accountId: string, passwordHash: string): void {
@@ -68,7 +68,7 @@ export function accountActs(
     touchTrustedDevice({ deviceId, at }) {
       touchDevice.run(at, deviceId);
     },
-    revokeTrustedDevice: ({ deviceId, accountId, now }) =>
-      revokeDevice.run(now, deviceId, accountId).changes > 0,
+    revokeTrustedDevice: ({ deviceId, accountId, organizationId, now }) =>
+      revokeDevice.run(now, deviceId, accountId, organizationId).changes > 0,
   };
 }

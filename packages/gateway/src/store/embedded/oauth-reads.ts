@@ -13,13 +13,16 @@ import {
   apiKeyColumns,
   clientColumns,
   deviceGrantColumns,
+  familyColumns,
   keyColumns,
   organizationColumns,
   sessionColumns,
   toClient,
+  toFamily,
   toOrganization,
   trustedDeviceColumns,
   type ClientRow,
+  type FamilyRow,
   type MembershipRow,
   type OrganizationRow,
 } from './oauth-rows.ts';
@@ -61,6 +64,7 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
     `SELECT ${sessionColumns} FROM account_session WHERE hash = ? AND expires_at > ?`,
   );
   const client = reader.query<ClientRow>(`SELECT ${clientColumns} FROM oauth_client WHERE id = ?`);
+  const family = reader.query<FamilyRow>(`SELECT ${familyColumns} FROM oauth_family WHERE id = ?`);
   const standing = reader.query<{ readonly role: Role }>(
     `SELECT membership.role FROM oauth_family AS family
        JOIN membership ON membership.account_id = family.account_id
@@ -75,8 +79,8 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
     `SELECT ${trustedDeviceColumns} FROM trusted_device WHERE hash = ?`,
   );
   const trustedDevices = reader.query<TrustedDevice>(
-    `SELECT ${trustedDeviceColumns} FROM trusted_device WHERE account_id = ? AND revoked_at IS NULL
-     ORDER BY created_at DESC LIMIT ?`,
+    `SELECT ${trustedDeviceColumns} FROM trusted_device
+     WHERE account_id = ? AND organization_id = ? AND revoked_at IS NULL ORDER BY created_at DESC LIMIT ?`,
   );
   // A key's expiry is part of the condition that it stands; `TRUE` is that of a key without one.
   const apiKeyStands = 'api_key.revoked_at IS NULL AND coalesce(api_key.expires_at > ?, TRUE)';
@@ -85,6 +89,14 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
        JOIN membership ON membership.account_id = api_key.account_id
          AND membership.organization_id = api_key.organization_id
      WHERE api_key.hash = ? AND ${apiKeyStands}`,
+  );
+  const endedGrants = reader.query<{ readonly id: string }>(
+    `SELECT value AS id FROM json_each(?)
+     WHERE NOT EXISTS (SELECT 1 FROM oauth_family AS family
+         JOIN membership USING (account_id, organization_id)
+         WHERE family.id = value AND family.revoked_at IS NULL)
+       AND NOT EXISTS (SELECT 1 FROM api_key JOIN membership USING (account_id, organization_id)
+         WHERE api_key.id = value AND ${apiKeyStands})`,
   );
   const apiKeys = reader.query<ApiKey>(
     `SELECT ${apiKeyColumns} FROM api_key WHERE account_id = ? AND organization_id = ? AND ${apiKeyStands}
@@ -112,12 +124,19 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
       const row = client.get(clientId);
       return row && toClient(row);
     },
+    async family({ familyId }) {
+      const row = family.get(familyId);
+      return row && toFamily(row);
+    },
     standing: async ({ familyId, jti }) => standing.get(familyId, jti),
     deviceGrant: async ({ userCode, now }) => deviceGrant.get(userCode, now),
     trustedDevice: async ({ hash }) => trustedDevice.get(hash),
     apiKey: async ({ hash, now }) => apiKey.get(hash, now),
+    endedGrants: async ({ grantIds, now }) =>
+      endedGrants.all(JSON.stringify(grantIds), now).map(({ id }) => id),
     apiKeys: async ({ accountId, organizationId, now, limit }) =>
       apiKeys.all(accountId, organizationId, now, limit),
-    trustedDevices: async ({ accountId, limit }) => trustedDevices.all(accountId, limit),
+    trustedDevices: async ({ accountId, organizationId, limit }) =>
+      trustedDevices.all(accountId, organizationId, limit),
   };
 }

@@ -101,7 +101,7 @@ test('a path that cannot be opened is named', async () => {
   mkdirSync(path);
   await expect(openLedger({ path })).rejects.toMatchObject({
     code: 'cannot_open',
-    message: `${path} cannot be opened: unable to open database file.`,
+    message: `${path} cannot be opened: unable to open database file. Make it writable for this user, or choose another directory with --data-dir.`,
   });
   const file = scratchPath();
   writeFileSync(file, '');

@@ -1,3 +1,4 @@
+import { createLru } from '@sallyport/core';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { openingError } from './store-error.ts';
 
@@ -21,16 +22,12 @@ const keptStatements = 256;
 /** Opens the file, which a writer made before, read-only. In WAL mode readers and the writer never wait for each other. */
 export function openReader(path: string): Reader {
   const db = open(path);
-  const kept = new Map<string, Query<unknown>>();
+  const kept = createLru<Query<unknown>>(keptStatements);
 
   return {
     query<Row>(sql: string) {
       const query = kept.get(sql) ?? db.prepare(sql);
-      // Taken out and put in again: the map's order is that of the last use.
-      kept.delete(sql);
       kept.set(sql, query);
-      const oldest = kept.keys().next().value;
-      if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest);
       return query as Query<Row>;
     },
     close: () => db.isOpen && db.close(),

@@ -37,6 +37,7 @@ export function sqliteCode(error: unknown): number | undefined {
 
 export const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
 
 const surroundings = new Map([
@@ -46,7 +47,7 @@ const surroundings = new Map([
   [8, 'The store cannot be written.'], // READONLY
   [10, 'The store cannot be written.'], // IOERR
   [SQLITE_CORRUPT, 'The store is damaged.'],
-  [13, 'The store is full.'], // FULL
+  [SQLITE_FULL, 'The store is full.'],
   [14, 'The store cannot be written.'], // CANTOPEN
   [SQLITE_NOTADB, 'The store is damaged.'],
 ]);
@@ -73,7 +74,9 @@ export function openingError(path: string, error: unknown): unknown {
   const reason = surroundings.get(code);
   return reason === undefined
     ? error
-    : new StoreError('cannot_open', `${path} cannot be opened: ${(error as Error).message}.`, {
-        cause: error,
-      });
+    : new StoreError(
+        'cannot_open',
+        `${path} cannot be opened: ${(error as Error).message}. ${code === SQLITE_FULL ? 'Make room on that disk' : 'Make it writable for this user'}, or choose another directory with --data-dir.`,
+        { cause: error },
+      );
 }

@@ -1,7 +1,8 @@
 import type { BridgeStore } from '@sallyport/bridge/server';
 import type { OAuthStore } from '@sallyport/oauth/server';
-import type { TelemetryStore } from '@sallyport/telemetry/server';
+import type { FeedbackStore, TelemetryStore } from '@sallyport/telemetry/server';
 import { bridgeReads } from './bridge-reads.ts';
+import { feedbackReads } from './feedback-reads.ts';
 import { oauthReads } from './oauth-reads.ts';
 import { openReader, type Reader } from './reader.ts';
 import { telemetryReads } from './telemetry-reads.ts';
@@ -12,7 +13,8 @@ export interface EmbeddedStore {
   readonly oauth: OAuthStore;
   readonly bridge: BridgeStore;
   readonly telemetry: TelemetryStore;
-  /** Rejects where the file cannot be read. */
+  readonly feedback: FeedbackStore;
+  /** Rejects where the file cannot be read, or could not be written just now. */
   check(): Promise<void>;
   /** Finishes the acts that wait, then closes. */
   close(): Promise<void>;
@@ -32,7 +34,10 @@ export async function openEmbeddedStore(options: WriterOptions): Promise<Embedde
       oauth: { acts: writer.area('oauth'), reads: oauthReads(opened) },
       bridge: { acts: writer.area('bridge'), reads: bridgeReads(opened) },
       telemetry: { ...writer.area('telemetry'), ...telemetryReads(opened) },
+      feedback: { ...writer.area('feedback'), ...feedbackReads(opened) },
       async check() {
+        const failing = writer.failing();
+        if (failing) throw failing;
         opened.query('SELECT count(*) FROM schema_migration').get();
       },
       close,

@@ -1,5 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { judgeReplay, type AppendRecords, type TelemetryActs } from '@sallyport/telemetry/storage';
+import {
+  judgeReplay,
+  type AppendRecords,
+  type RecordResource,
+  type TelemetryActs,
+} from '@sallyport/telemetry/storage';
 import type { Sync } from './acts.ts';
 
 /** Keys that are forgotten with each batch: more than one, so that old ones never pile up, and few, so that none waits. */
@@ -9,8 +15,13 @@ const forgottenAtOnce = 10;
 export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
   const insertRecord = db.prepare(
     `INSERT INTO telemetry_record (organization_id, account_id, service_name, received_at, event_name, time_unix_nano,
-       observed_time_unix_nano, severity_number, severity_text, body, attributes, trace_id, span_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       observed_time_unix_nano, severity_number, severity_text, body, attributes, trace_id, span_id,
+       resource_id, scope_id, dropped_attributes_count, flags, skew_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const selectOrigin = db.prepare('SELECT id FROM telemetry_origin WHERE organization_id = ? AND digest = ?');
+  const insertOrigin = db.prepare(
+    'INSERT INTO telemetry_origin (organization_id, digest, content) VALUES (?, ?, ?)',
   );
   const selectKey = db.prepare(
     `SELECT fingerprint FROM telemetry_idempotency
@@ -34,26 +45,45 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     return false;
   }
 
+  /** The id of a resource or a scope, which is stored where it is new. */
+  function originId(organizationId: string, origin: RecordResource | null): number | bigint | null {
+    if (origin === null) return null;
+    const content = JSON.stringify(origin);
+    const digest = createHash('sha256').update(content).digest();
+    const known = selectOrigin.get(organizationId, digest)?.['id'];
+    if (typeof known === 'number') return known;
+    return insertOrigin.run(organizationId, digest, content).lastInsertRowid;
+  }
+
   return {
     appendRecords(argument) {
       if (isReplay(argument)) return { isReplay: true };
-      const { organizationId, accountId, serviceName, receivedAt, records } = argument;
-      for (const record of records) {
-        insertRecord.run(
-          organizationId,
-          accountId,
-          serviceName,
-          receivedAt,
-          record.eventName,
-          record.timeUnixNano,
-          record.observedTimeUnixNano,
-          record.severityNumber,
-          record.severityText,
-          record.body && JSON.stringify(record.body),
-          JSON.stringify(record.attributes),
-          record.traceId,
-          record.spanId,
-        );
+      const { organizationId, accountId, receivedAt, skewMs, groups } = argument;
+      for (const { serviceName, resource, scope, records } of groups) {
+        const resourceId = originId(organizationId, resource);
+        const scopeId = originId(organizationId, scope);
+        for (const record of records) {
+          insertRecord.run(
+            organizationId,
+            accountId,
+            serviceName,
+            receivedAt,
+            record.eventName,
+            record.timeUnixNano,
+            record.observedTimeUnixNano,
+            record.severityNumber,
+            record.severityText,
+            record.body && JSON.stringify(record.body),
+            JSON.stringify(record.attributes),
+            record.traceId,
+            record.spanId,
+            resourceId,
+            scopeId,
+            record.droppedAttributesCount,
+            record.flags,
+            skewMs,
+          );
+        }
       }
       return { isReplay: false };
     },

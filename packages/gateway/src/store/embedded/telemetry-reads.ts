@@ -1,4 +1,6 @@
 import type {
+  RecordResource,
+  RecordScope,
   StoredAttribute,
   StoredRecord,
   StoredValue,
@@ -21,12 +23,19 @@ interface RecordRow {
   readonly attributes: string;
   readonly trace_id: string | null;
   readonly span_id: string | null;
+  readonly resource: string | null;
+  readonly scope: string | null;
+  readonly dropped_attributes_count: number;
+  readonly flags: number;
+  readonly skew_ms: number | null;
 }
 
 /** The telemetry's bounded reads on SQLite. */
 export function telemetryReads(reader: Reader): TelemetryReads {
   const records = reader.query<RecordRow>(
-    `SELECT * FROM telemetry_record
+    `SELECT *, (SELECT content FROM telemetry_origin WHERE id = resource_id) AS resource,
+       (SELECT content FROM telemetry_origin WHERE id = scope_id) AS scope
+     FROM telemetry_record
      WHERE organization_id = ? AND (received_at, id) > (?, ?) AND received_at >= ? AND received_at < ?
        AND severity_number >= ? AND (?7 IS NULL OR service_name = ?7) AND (?8 IS NULL OR event_name = ?8)
      ORDER BY received_at, id LIMIT ?9`,
@@ -61,9 +70,18 @@ function toRecord(row: RecordRow): StoredRecord {
     observedTimeUnixNano: row.observed_time_unix_nano,
     severityNumber: row.severity_number,
     severityText: row.severity_text,
-    body: row.body === null ? null : (JSON.parse(row.body) as StoredValue),
+    body: parse(row.body) as StoredValue | null,
     attributes: JSON.parse(row.attributes) as StoredAttribute[],
     traceId: row.trace_id,
     spanId: row.span_id,
+    resource: parse(row.resource) as RecordResource | null,
+    scope: parse(row.scope) as RecordScope | null,
+    droppedAttributesCount: row.dropped_attributes_count,
+    flags: row.flags,
+    skewMs: row.skew_ms,
   };
+}
+
+function parse(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
 }

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratchDirectory } from '../../../test/store/scratch.ts';
 import { openDatabase } from './database.ts';
 import { telemetryMigration } from './migrations/0003-telemetry.ts';
+import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
 import { openReader } from './reader.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 import { telemetryReads } from './telemetry-reads.ts';
@@ -22,6 +23,7 @@ function makeEngine(
   const path = join(scratchDirectory(), 'store.db');
   const db = openDatabase(path);
   db.exec(telemetryMigration.sql);
+  db.exec(telemetryLogsMigration.sql);
   const acts = telemetryActs(db);
   const reader = openReader(path);
   onTestFinished(() => {
@@ -102,6 +104,11 @@ test('a record is read as it was sent, to the last digit', async () => {
       serviceName: 'agent_desktop',
       receivedAt: clock.now(),
       eventName: 'x',
+      resource: null,
+      scope: null,
+      droppedAttributesCount: 0,
+      flags: 0,
+      skewMs: null,
     },
   ]);
 });
@@ -141,7 +148,7 @@ describe('the idempotency key', () => {
     await clock.advance(1);
     await ingest(events(2), 'k');
     expect(await stored()).toHaveLength(4);
-    expect(engine.stats()).toEqual({ stored: 4, replayed: 2, droppedForZeroRetention: 0 });
+    expect(engine.stats()).toEqual({ stored: 4, replayed: 2, droppedForZeroRetention: 0, rejected: 0 });
   });
 
   test("is refused for other events, and is each account's own", async () => {

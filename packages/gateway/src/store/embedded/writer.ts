@@ -39,6 +39,8 @@ export interface Writer<Registered extends Areas> {
     readonly waiting: number;
     readonly waitingBytes: number;
   };
+  /** The disk's refusal of the last write, if that is not long ago: what may be well again has to be tried again. */
+  failing(): Error | undefined;
   /** Refuses new acts, finishes those that wait, folds the log into the database and ends the thread. Idempotent. */
   close(): Promise<void>;
 }
@@ -51,6 +53,9 @@ interface Waiting {
 
 // `rewriteRelativeImportExtensions` does not reach into `new URL`.
 const extension = extname(import.meta.url);
+
+/** For how long a write that the disk refused counts, where no other one comes. */
+const failingMs = 15_000;
 
 /** Starts the writer's thread, which opens the database and migrates it. Rejects with a `StoreError` if it cannot. */
 export async function openWriter<Registered extends Areas = typeof contents.areas>(
@@ -65,14 +70,21 @@ export async function openWriter<Registered extends Areas = typeof contents.area
   let batches = 0;
   let refusal: ServiceError | undefined;
   let closed: Promise<void> | undefined;
+  let failure: { readonly error: Error; readonly at: number } | undefined;
 
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.on('message', (replies: Exclude<FromWriter, { ready: unknown } | { failed: unknown }>) => {
     batches++;
     for (const reply of replies) {
       const act = settle(reply.id);
-      if ('thrown' in reply) act?.reject(fromThrown(reply.thrown));
-      else act?.resolve(reply.value);
+      if ('thrown' in reply) {
+        const thrown = fromThrown(reply.thrown);
+        if (isUnavailable(thrown)) failure = { error: thrown, at: performance.now() };
+        act?.reject(thrown);
+      } else {
+        failure = undefined;
+        act?.resolve(reply.value);
+      }
     }
   });
   worker.on('error', lost);
@@ -142,6 +154,8 @@ export async function openWriter<Registered extends Areas = typeof contents.area
   return {
     area: (name) => ports[name] as Async<ReturnType<Registered[typeof name]>>,
     stats: () => ({ acts: lastId - waiting.size, batches, waiting: waiting.size, waitingBytes }),
+    failing: () =>
+      refusal ?? (failure && performance.now() - failure.at < failingMs ? failure.error : undefined),
     close() {
       closed ??= exited;
       if (refusal) return closed;
@@ -151,6 +165,10 @@ export async function openWriter<Registered extends Areas = typeof contents.area
       return closed;
     },
   };
+}
+
+function isUnavailable(error: Error): boolean {
+  return error instanceof ServiceError && error.code === 'store_unavailable';
 }
 
 async function start(options: WriterOptions) {

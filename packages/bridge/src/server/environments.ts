@@ -1,0 +1,128 @@
+import { toTimestamp } from '@sallyport/core';
+import type {
+  CreateEnvironmentRequest,
+  ManagedEnvironment,
+  UpdateEnvironmentRequest,
+} from '@sallyport/core/contract';
+import { timing, wake, type Context } from './context.ts';
+import { decodePlace, pageOf, type Page } from './cursor.ts';
+import { dismissBridge } from './dismiss.ts';
+import { environmentDeleted } from './environment-errors.ts';
+import { idempotencyOf } from './idempotency.ts';
+import type { PollQueue } from './queue.ts';
+import type { Caller, Environment } from './records.ts';
+import type { Registry } from './registry.ts';
+import { stopTopic } from './topics.ts';
+
+/**
+ * Environments as records, with or without a bridge. Another organization's is `not_found`; what changes one is for its
+ * account and admins: else `forbidden`.
+ */
+export interface Environments {
+  /**
+   * Creates a managed environment. The same account's same `idempotencyKey` within a day gives the one that it made before;
+   * another request under that key is `invalid_request`.
+   */
+  create(
+    caller: Caller,
+    request: CreateEnvironmentRequest,
+    options?: { readonly idempotencyKey?: string | undefined },
+  ): Promise<ManagedEnvironment>;
+  /** The managed ones, archived or not, newest first; `name` is a part of the machine name, in any case. */
+  list(
+    caller: Caller,
+    query: {
+      readonly limit: number;
+      readonly offset?: string | undefined;
+      readonly name?: string | undefined;
+    },
+  ): Promise<Page<ManagedEnvironment>>;
+  get(caller: Caller, id: string): Promise<ManagedEnvironment>;
+  /** What is sent replaces; metadata are merged, where `null` removes a member. */
+  update(caller: Caller, id: string, request: UpdateEnvironmentRequest): Promise<ManagedEnvironment>;
+  /** Stops its work gracefully and sends its bridge away; it takes no sessions any more. Throws `already_archived`. */
+  archive(caller: Caller, id: string): Promise<ManagedEnvironment>;
+  /** Removes it with its registration, in every state; its work is stopped by force. */
+  delete(caller: Caller, id: string): Promise<{ readonly id: string; readonly deleted: true }>;
+}
+
+export function createEnvironments(
+  context: Context,
+  { registry, queue }: { readonly registry: Registry; readonly queue: PollQueue },
+): Environments {
+  const { store, clock, ids } = context;
+
+  async function get(caller: Caller, id: string): Promise<ManagedEnvironment> {
+    return toWire(await registry.visible(caller, id));
+  }
+
+  return {
+    get,
+
+    async create(caller, request, { idempotencyKey } = {}) {
+      const id = await store.acts.createEnvironment({
+        id: ids.next('env'),
+        accountId: caller.accountId,
+        organizationId: caller.organizationId,
+        machineName: request.machine_name,
+        directory: request.directory,
+        metadata: request.metadata,
+        now: clock.now(),
+        idempotency: idempotencyOf(context, idempotencyKey, request),
+      });
+      return get(caller, id);
+    },
+
+    async list(caller, { limit, offset, name }) {
+      const read = await store.reads.managedEnvironments({
+        organizationId: caller.organizationId,
+        name,
+        limit: limit + 1,
+        before: offset === undefined ? undefined : decodePlace(offset),
+      });
+      const { items, next } = pageOf(read, limit);
+      return { items: items.map(toWire), next };
+    },
+
+    async update(caller, id, { machine_name, directory, metadata }) {
+      await registry.owned(caller, id);
+      await store.acts.updateEnvironment({
+        environmentId: id,
+        machineName: machine_name,
+        directory,
+        metadata,
+        now: clock.now(),
+      });
+      return get(caller, id);
+    },
+
+    async archive(caller, id) {
+      await registry.owned(caller, id);
+      const stopped = await store.acts.archiveEnvironment({ environmentId: id, ...timing(context) });
+      for (const work of stopped) wake(context, work);
+      context.wakeups.notify(stopTopic(id));
+      queue.refuse(id, environmentDeleted('archived'));
+      return get(caller, id);
+    },
+
+    async delete(caller, id) {
+      await registry.owned(caller, id);
+      const stopped = await store.acts.deleteEnvironment({ environmentId: id, ...timing(context) });
+      dismissBridge(context, queue, id, stopped);
+      return { id, deleted: true };
+    },
+  };
+}
+
+function toWire(environment: Environment): ManagedEnvironment {
+  const { archivedAt } = environment;
+  return {
+    id: environment.id,
+    machine_name: environment.machineName,
+    directory: environment.directory,
+    metadata: environment.metadata,
+    created_at: toTimestamp(environment.createdAt),
+    updated_at: toTimestamp(environment.updatedAt),
+    archived_at: archivedAt === null ? null : toTimestamp(archivedAt),
+  };
+}

@@ -1,0 +1,161 @@
+import type { IncomingMessage } from 'node:http';
+import type { CredentialRule } from '../config/destinations.ts';
+
+/** This connection's alone (RFC 9110 7.6.1), `Trailer` in requests too: what it announces is not passed on. */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+];
+const notPassedOn = [...hopByHop, 'trailer', 'host', 'expect', 'request-id'];
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'];
+/** What callers prove here who they are with: nothing that another service must see. */
+const credentials = ['authorization', 'x-api-key', 'cookie', 'x-trusted-device-token'];
+
+/** RFC 9110 7.6.3: a pseudonym, since the address may be private. */
+const pseudonym = 'sallyport';
+const via = `1.1 ${pseudonym}`;
+/** A request that came through so many gateways goes in a circle. */
+const maxHops = 8;
+
+export interface HeaderRules {
+  readonly credential: CredentialRule;
+  readonly isWorkers: boolean;
+  readonly trustProxy: boolean;
+}
+
+/** The headers of a request on its way to the upstream, flat and in order, case and repeats kept. */
+export type RequestHeaders = (request: IncomingMessage, requestId: string) => string[];
+
+export function requestHeadersBy({ credential, isWorkers, trustProxy }: HeaderRules): RequestHeaders {
+  // A worker's token is the upstream's own: it was given out there.
+  const withheld = credential.kind === 'forward' || isWorkers ? [] : credentials;
+  const dropped = new Set([...notPassedOn, ...forwarding, ...withheld]);
+  const added =
+    credential.kind === 'replace' && !isWorkers
+      ? credential.header === 'authorization'
+        ? ['authorization', `Bearer ${credential.value}`]
+        : [credential.header, credential.value]
+      : [];
+
+  return (request, requestId) => {
+    const { rawHeaders, headers, socket } = request;
+    const named = namedIn(headers.connection);
+    const out: string[] = [];
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i] ?? '';
+      const lower = name.toLowerCase();
+      if (!dropped.has(lower) && named?.has(lower) !== true) out.push(name, rawHeaders[i + 1] ?? '');
+    }
+    for (const header of added) out.push(header);
+    // After what `Connection` names is gone, so that nobody can have these removed.
+    const address = plainAddress(socket.remoteAddress);
+    const before = (name: string) => (trustProxy ? textOf(headers[name]) : undefined);
+    const proto = before('x-forwarded-proto') ?? 'http';
+    const host = before('x-forwarded-host') ?? headers.host ?? '';
+    out.push('x-forwarded-for', joined(before('x-forwarded-for'), address));
+    out.push('x-forwarded-proto', proto);
+    if (host !== '') out.push('x-forwarded-host', host);
+    out.push('forwarded', joined(before('forwarded'), forwardedElement(address, host, proto)));
+    out.push('via', `${request.httpVersion} ${pseudonym}`, 'request-id', requestId);
+    return out;
+  };
+}
+
+/** Whether a request has come through here so often that it goes in a circle. */
+export function isInCircle({ via: passed }: IncomingMessage['headers']): boolean {
+  return passed !== undefined && passed.split(pseudonym).length > maxHops;
+}
+
+export interface ResponseHeaders {
+  /** Flat and in order, case and repeats kept. */
+  readonly list: string[];
+  /** The body's length, where it is said. */
+  readonly length: number | undefined;
+  readonly isEventStream: boolean;
+}
+
+const droppedFromResponses = new Set(hopByHop);
+
+/** The headers of an upstream's answer on their way to the caller. `raw`: as undici has them, name and value by turns. */
+export function responseHeaders(raw: readonly (Buffer | string)[], requestId: string): ResponseHeaders {
+  const list: string[] = [];
+  let length: number | undefined;
+  let isEventStream = false;
+  let hasRequestId = false;
+  let isBuffered = true;
+  let hasCacheControl = false;
+  const named = namedIn(connectionOf(raw));
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = latin1(raw[i]);
+    const lower = name.toLowerCase();
+    if (droppedFromResponses.has(lower) || named?.has(lower) === true) continue;
+    const value = latin1(raw[i + 1]);
+    if (lower === 'content-length') length = Number(value);
+    else if (lower === 'content-type') isEventStream = /^\s*text\/event-stream\b/i.test(value);
+    else if (lower === 'request-id') hasRequestId = true;
+    else if (lower === 'x-accel-buffering') isBuffered = false;
+    else if (lower === 'cache-control') hasCacheControl = true;
+    list.push(name, value);
+  }
+  if (!hasRequestId) list.push('request-id', requestId);
+  // So that proxies in front pass each event on as it comes.
+  if (isEventStream && isBuffered) list.push('x-accel-buffering', 'no');
+  if (isEventStream && !hasCacheControl) list.push('cache-control', 'no-cache, no-transform');
+  list.push('via', via);
+  return { list, length, isEventStream };
+}
+
+/** Trailers as Node takes them; what says how a message is framed has no place there (RFC 9110 6.5.1). */
+export function trailersOf(raw: readonly (Buffer | string)[]): [string, string][] {
+  const trailers: [string, string][] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = latin1(raw[i]);
+    const lower = name.toLowerCase();
+    if (!droppedFromResponses.has(lower) && lower !== 'content-length')
+      trailers.push([name, latin1(raw[i + 1])]);
+  }
+  return trailers;
+}
+
+function connectionOf(raw: readonly (Buffer | string)[]): string | undefined {
+  let found: string | undefined;
+  for (let i = 0; i < raw.length; i += 2)
+    if (raw[i]?.length === 10 && latin1(raw[i]).toLowerCase() === 'connection')
+      found = joined(found, latin1(raw[i + 1]));
+  return found;
+}
+
+/** The headers that `Connection` names; nothing for what it mostly says. */
+function namedIn(connection: string | undefined): ReadonlySet<string> | undefined {
+  if (connection === undefined || /^(keep-alive|close|upgrade)$/i.test(connection)) return undefined;
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+}
+
+function forwardedElement(address: string, host: string, proto: string): string {
+  const node = address.includes(':') ? `"[${address}]"` : address;
+  const named = /^[\w.:[\]-]+$/.test(host) ? `;host="${host}"` : '';
+  return `for=${node}${named}${/^https?$/.test(proto) ? `;proto=${proto}` : ''}`;
+}
+
+function plainAddress(address = 'unknown'): string {
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+}
+
+function joined(before: string | undefined, last: string): string {
+  return before === undefined ? last : `${before}, ${last}`;
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+function latin1(bytes: Buffer | string | undefined): string {
+  return typeof bytes === 'string' ? bytes : (bytes?.toString('latin1') ?? '');
+}

@@ -1,0 +1,152 @@
+import { inDialect, ServiceError, type Clock, type Dialect } from '@sallyport/core';
+import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/core/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Destination, Destinations } from '../config/destinations.ts';
+import { admit, guard, type AdmissionOptions, type Guarded } from '../http/admission.ts';
+import type { Drain } from '../http/drain.ts';
+import { routePath } from '../http/paths.ts';
+import type { UpgradeRouter } from '../http/upgrades.ts';
+import { createForwarder, type Forwarder } from './forward.ts';
+import type { Upstreams } from './upstreams.ts';
+
+/** What passes through, and where to. */
+export interface Passthrough {
+  readonly destinations: Destinations;
+  readonly upstreams: Upstreams;
+  /** See `upstream` of the configuration. */
+  readonly maxBodyBytes: number;
+  readonly timeoutSeconds: number;
+  readonly idleSeconds: number;
+}
+
+export interface PassthroughOptions extends AdmissionOptions {
+  readonly dialect: Dialect;
+  readonly trustProxy: boolean;
+  readonly clock: Clock;
+  readonly drain: Drain;
+  readonly upgrades: UpgradeRouter;
+}
+
+type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
+type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** Pages for browsers, which belong to the authorization server. */
+const pagePaths = ['/login', '/logout', '/device', '/setup', '/consent'];
+
+/**
+ * Registers what goes upstream. All is done in `onRequest`: no body is parsed, no schema runs, and Fastify comes in again
+ * only where there is no answer to pass on.
+ */
+export function registerPassthrough(
+  app: FastifyInstance,
+  passthrough: Passthrough,
+  options: PassthroughOptions,
+): void {
+  const { dialect } = options;
+  const methods = app.supportedMethods.filter((method) => method !== 'TRACE' && method !== 'CONNECT');
+  const forwarder = (to: ToUpstream, more: Partial<Parameters<typeof createForwarder>[0]> = {}) =>
+    createForwarder({
+      ...options,
+      upstream: passthrough.upstreams.at(to.url),
+      credential: to.credential,
+      maxBodyBytes: passthrough.maxBodyBytes,
+      headersMs: passthrough.timeoutSeconds * 1000,
+      idleMs: passthrough.idleSeconds * 1000,
+      ...more,
+    });
+  const toUpstream = (name: string): ToUpstream | undefined => {
+    const to = passthrough.destinations.get(name);
+    return to?.to === 'upstream' ? to : undefined;
+  };
+
+  const byPath = Map.groupBy(endpoints, (endpoint) => routePath(endpoint, dialect));
+  for (const [url, rows] of byPath) {
+    const taken = new Set<string>();
+    for (const endpoint of rows) {
+      const served = methodsOf(endpoint);
+      for (const method of served) taken.add(method);
+      const to = toUpstream(endpoint.area);
+      if (to === undefined) continue;
+      const forward = forwarder(to, {
+        isWorkers: endpoint.auth === 'ingress',
+        headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
+        isHandedOut: endpoint.permission === 'write',
+        isEndless: endpoint.transport === 'sse' || endpoint.eventStream === true,
+      });
+      app.route({
+        method: served,
+        url,
+        config: { endpoint },
+        exposeHeadRoute: false,
+        onRequest: hook(forward, admissionTo(endpoint, to, options)),
+        handler: () => undefined,
+      });
+    }
+    // What else the upstream may take there is its own business; where callers are checked here, the contract says what they may.
+    const to = rows.every(({ area }) => toUpstream(area) !== undefined)
+      ? toUpstream(rows[0]?.area ?? '')
+      : undefined;
+    const others = methods.filter((method) => !taken.has(method));
+    if (to !== undefined && !isChecked(to))
+      app.route({
+        method: others,
+        url,
+        exposeHeadRoute: false,
+        onRequest: hook(forwarder(to)),
+        handler: () => undefined,
+      });
+  }
+
+  const everythingAt = (url: string, onRequest: ReturnType<typeof hook>) =>
+    app.route({ method: methods, url, exposeHeadRoute: false, onRequest, handler: () => undefined });
+  for (const family of families) {
+    const to = toUpstream(family.name);
+    if (to === undefined) continue;
+    const onRequest = hook(forwarder(to), isChecked(to) ? guardOf(family, options) : undefined);
+    const prefix = inDialect(family.prefix, dialect);
+    for (const url of [prefix, `${prefix}/*`]) everythingAt(url, onRequest);
+  }
+  const oauth = toUpstream('oauth');
+  if (oauth !== undefined) for (const url of pagePaths) everythingAt(url, hook(forwarder(oauth)));
+}
+
+/** HEAD is GET without the body, and safe: not where GET hands something out for good. */
+function methodsOf({ method, permission, transport }: Endpoint): string[] {
+  return method === 'GET' && permission !== 'write' && transport !== 'websocket' ? ['GET', 'HEAD'] : [method];
+}
+
+function isChecked({ credential }: ToUpstream): boolean {
+  return credential.kind === 'replace' || (credential.kind === 'withhold' && credential.checked);
+}
+
+/** Who may call, where callers are checked here. The upstream checks all else: betas, bodies. */
+function admissionTo(endpoint: Endpoint, to: ToUpstream, options: PassthroughOptions): Admission | undefined {
+  if (!isChecked(to)) return undefined;
+  // A worker's token is from the upstream, which knows it; one from here it must not see.
+  if (endpoint.auth === 'ingress') return (request) => refuseOwn(request, options);
+  const { beta: _, ...checked } = endpoint;
+  return (request, reply) => {
+    if (options.upgrades.isUpgrade(request.raw)) options.upgrades.checkPace();
+    return admit(checked, request, reply, options);
+  };
+}
+
+function guardOf(guarded: Guarded, options: PassthroughOptions): Admission {
+  return (request) => guard(guarded, request, options);
+}
+
+async function refuseOwn(request: FastifyRequest, options: PassthroughOptions): Promise<void> {
+  const isOwn = await guard({ auth: 'optional' }, request, options);
+  if (isOwn !== undefined)
+    throw new ServiceError('invalid_token', "This needs a worker's token: Authorization: Bearer <token>.");
+}
+
+function hook(forward: Forwarder, admission?: Admission) {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    if (admission === undefined) forward(request, reply);
+    else
+      admission(request, reply)
+        .then(() => forward(request, reply))
+        .catch(done);
+  };
+}

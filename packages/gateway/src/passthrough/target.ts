@@ -1,0 +1,38 @@
+import { ServiceError } from '@sallyport/core';
+
+/**
+ * The path and query that an upstream is asked for: the request's own, byte for byte, in origin form (RFC 9112 3.2.1).
+ * Throws `invalid_request` where the path could mean another place to the upstream than to the routes here, which have let
+ * it pass.
+ */
+export function targetOf(url: string): string {
+  // RFC 9112 3.2.2: the absolute form is taken, but who it names is not asked.
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+  if (!target.startsWith('/') || target.includes('#')) throw malformed();
+  const end = target.indexOf('?');
+  if (leavesItsPlace(end < 0 ? target : target.slice(0, end))) throw malformed();
+  return target;
+}
+
+/** Only where one of these stands can a segment be `.` or `..`, however it is written. */
+const suspicious = /[%\\]|\/\./;
+
+function leavesItsPlace(path: string): boolean {
+  if (path.startsWith('//')) return true;
+  if (!suspicious.test(path)) return false;
+  let decoded = path;
+  // Upstreams differ in how often they decode.
+  for (let round = 0; round < 3 && decoded.includes('%'); round++) {
+    const once = decoded.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
+      String.fromCharCode(parseInt(hex, 16)),
+    );
+    if (once === decoded) break;
+    decoded = once;
+  }
+  // Some take a backslash for a slash, and what follows a semicolon for no part of the segment.
+  return decoded.split(/[/\\]/).some((segment) => /^\.\.?(;|$)/.test(segment)) || decoded.includes('\0');
+}
+
+function malformed(): ServiceError {
+  return new ServiceError('invalid_request', 'The path is not well-formed: it must name its place outright.');
+}

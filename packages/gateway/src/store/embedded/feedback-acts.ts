@@ -1,0 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { FeedbackActs } from '@sallyport/telemetry/storage';
+import type { Sync } from './acts.ts';
+
+/** The feedback's acts on SQLite. */
+export function feedbackActs(db: DatabaseSync): Sync<FeedbackActs> {
+  const insert = db.prepare('INSERT INTO feedback_bundle VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  return {
+    recordBundle(bundle) {
+      const { id, organizationId, accountId, createdAt, description, fileName, bytes, entries, sha256 } =
+        bundle;
+      insert.run(id, organizationId, accountId, createdAt, description, fileName, bytes, entries, sha256);
+    },
+  };
+}

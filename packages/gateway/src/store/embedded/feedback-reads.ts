@@ -1,0 +1,16 @@
+import type { FeedbackBundle, FeedbackReads } from '@sallyport/telemetry/storage';
+import type { Reader } from './reader.ts';
+
+/** The feedback's bounded reads on SQLite. */
+export function feedbackReads(reader: Reader): FeedbackReads {
+  const columns = `id, organization_id AS organizationId, account_id AS accountId, created_at AS createdAt,
+    description, file_name AS fileName, bytes, entries, sha256`;
+  const list = reader.query<FeedbackBundle>(
+    `SELECT ${columns} FROM feedback_bundle ORDER BY created_at DESC, id DESC LIMIT ?`,
+  );
+  const find = reader.query<FeedbackBundle>(`SELECT ${columns} FROM feedback_bundle WHERE id = ?`);
+  return {
+    listBundles: async ({ limit }) => list.all(limit),
+    findBundle: async ({ id }) => find.get(id),
+  };
+}

@@ -1,0 +1,123 @@
+import { createAuthorizationServer } from '@sallyport/oauth/server';
+import { describe, expect, test } from 'vitest';
+import { clientId, issuer, openServer, refusal } from './open-server.ts';
+
+async function open() {
+  const opened = await openServer();
+  const { server, owner, organizationId } = opened;
+  const mine = { accountId: owner.accountId, organizationId };
+  const tokens = await opened.exchange(await opened.code());
+  const { familyId } = await server.accessTokens.verify(tokens.access_token);
+  const key = await server.apiKeys.create({ ...mine, scopes: ['vendor_api'], isApiKey: false }, {});
+  const { keyId } = await server.apiKeys.verify(key);
+  // Somebody else to administer the organization, so that the owner can go.
+  await server.accounts.add({ email: 'ann@example.com', role: 'admin' });
+  const ended: string[] = [];
+  for (const [name, id] of Object.entries({ login: familyId, key: keyId }))
+    server.grants.watch(id, () => ended.push(name));
+  return { ...opened, mine, tokens, familyId, keyId, ended };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+describe('a watched grant', () => {
+  test.each<[string, string[], (opened: Opened) => Promise<unknown>]>([
+    [
+      'a revoked refresh token',
+      ['login'],
+      ({ server, tokens }) => server.revoke({ client_id: clientId, token: tokens.refresh_token }),
+    ],
+    [
+      'a replayed refresh token',
+      ['login'],
+      async ({ refresh, clock, tokens }) => {
+        await refresh(tokens.refresh_token ?? '');
+        clock.jump(31_000);
+        expect(await refusal(refresh(tokens.refresh_token ?? ''))).toBe('invalid_grant');
+      },
+    ],
+    ['a revoked key', ['key'], ({ server, keyId, mine }) => server.apiKeys.revoke(keyId, mine)],
+    [
+      'the end of the membership',
+      ['login', 'key'],
+      ({ server, mine }) => server.members.leave(mine.accountId, mine.organizationId),
+    ],
+    ['the end of the account', ['login', 'key'], ({ server, mine }) => server.members.remove(mine.accountId)],
+  ])('is told of %s at once', async (_case, expected, act) => {
+    const opened = await open();
+    await act(opened);
+    await expect.poll(() => opened.ended).toEqual(expected);
+    await opened.clock.advance(10_000);
+    expect(opened.ended).toEqual(expected);
+  });
+
+  test('is told of a replayed code', async () => {
+    const opened = await openServer();
+    const code = await opened.code();
+    const { access_token: token } = await opened.exchange(code);
+    const { familyId } = await opened.server.accessTokens.verify(token);
+    let told = 0;
+    opened.server.grants.watch(familyId, () => (told += 1));
+    expect(await refusal(opened.exchange(code))).toBe('invalid_grant');
+    await expect.poll(() => told).toBe(1);
+  });
+
+  test('is told within two seconds of what another process did, and of a key that has expired', async () => {
+    const opened = await open();
+    const { server, clock, store, mine } = opened;
+    const brief = await server.apiKeys.create(
+      { ...mine, scopes: ['vendor_api'], isApiKey: false },
+      { expiresInSeconds: 3 },
+    );
+    const { keyId } = await server.apiKeys.verify(brief);
+    server.grants.watch(keyId, () => opened.ended.push('brief'));
+    await clock.advance(4000);
+    await expect.poll(() => opened.ended).toEqual(['brief']);
+    const admin = await createAuthorizationServer({ store, clock, issuer });
+    await admin.members.leave(mine.accountId, mine.organizationId);
+    await clock.advance(2000);
+    await expect.poll(() => opened.ended).toEqual(['brief', 'login', 'key']);
+  });
+
+  test('is asked for no more once nobody watches', async () => {
+    const { server, store, clock } = await openServer();
+    let reads = 0;
+    const read = store.reads.endedGrants.bind(store.reads);
+    store.reads.endedGrants = (argument) => {
+      reads += 1;
+      return read(argument);
+    };
+    const unwatch = server.grants.watch('none', () => undefined);
+    unwatch();
+    await clock.advance(60_000);
+    expect(reads).toBe(0);
+  });
+
+  test('survives a store that does not answer', async () => {
+    const opened = await open();
+    const { store, server, mine, clock, keyId, warnings } = opened;
+    const read = store.reads.endedGrants.bind(store.reads);
+    store.reads.endedGrants = () => Promise.reject(new Error('away'));
+    await server.apiKeys.revoke(keyId, mine);
+    await expect.poll(() => warnings).toContain('Open streams could not be checked.');
+    store.reads.endedGrants = read;
+    await clock.advance(2000);
+    await expect.poll(() => opened.ended).toEqual(['key']);
+  });
+
+  test('of which there are many are all looked at', async () => {
+    const opened = await openServer();
+    const { server, store, clock, owner, organizationId } = opened;
+    const insert = store.db.prepare(
+      `INSERT INTO api_key (id, hash, account_id, organization_id, scope, created_at) VALUES (?, ?, ?, ?, 'x', 0)`,
+    );
+    const ended: string[] = [];
+    for (let index = 0; index < 1200; index += 1) {
+      insert.run(`k${index}`, `h${index}`, owner.accountId, organizationId);
+      server.grants.watch(`k${index}`, () => ended.push(`k${index}`));
+    }
+    store.db.exec("DELETE FROM api_key WHERE id IN ('k0', 'k700', 'k1199')");
+    await clock.advance(2000);
+    await expect.poll(() => ended).toEqual(['k0', 'k700', 'k1199']);
+  });
+});

@@ -1,0 +1,297 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createIds, silentLog, systemClock, systemRandom } from '@sallyport/core';
+import { ManualClock } from '@sallyport/core/testing';
+import { createBundleFiles, createFeedbackEngine } from '@sallyport/telemetry/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { zipOf } from '@sallyport/telemetry/testing';
+import { feedbackGates, feedbackHandlers } from '../../src/routes/feedback.ts';
+import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
+import { serve } from '../serve.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+const path = '/api/agent_cli_feedback/bundle';
+const MiB = 1024 ** 2;
+const zip = zipOf({ name: 'log.txt', content: 'a line\n'.repeat(1000), deflate: true });
+
+type RequestBody = NonNullable<RequestInit['body']>;
+
+async function serveFeedback({ zeroRetention = false, clock = systemClock } = {}) {
+  const directory = scratchDirectory();
+  const bundles = join(directory, 'feedback');
+  const store = await openEmbeddedStore({ path: join(directory, 'store.db') });
+  const engine = createFeedbackEngine({
+    store: store.feedback,
+    files: createBundleFiles(bundles),
+    organizations: { isZeroDataRetention: () => Promise.resolve(zeroRetention) },
+    clock,
+    ids: createIds(systemClock, systemRandom),
+    log: silentLog,
+  });
+  const served = await serve({
+    handlers: { feedback: feedbackHandlers(engine, clock) },
+    gates: feedbackGates(engine),
+  });
+  onTestFinished(async () => {
+    await served.close();
+    await store.close();
+  });
+  const upload = (body: RequestBody, headers: Record<string, string> = {}) =>
+    fetch(served.url + path, {
+      method: 'POST',
+      body,
+      headers: { authorization: 'Bearer access', ...headers },
+    });
+  /** What is on disk, parts included. */
+  const files = () =>
+    existsSync(bundles)
+      ? readdirSync(bundles, { recursive: true })
+          .map(String)
+          .filter((name) => name !== 'tmp')
+      : [];
+  return { ...served, engine, store: store.feedback, bundles, upload, files };
+}
+
+function formOf(
+  description: string | undefined,
+  bundle: Uint8Array | undefined,
+  name = 'bundle.zip',
+): FormData {
+  const form = new FormData();
+  if (description !== undefined) form.append('description', description);
+  if (bundle) form.append('bundle', new Blob([new Uint8Array(bundle)]), name);
+  return form;
+}
+
+const errorOf = async (answer: Response) => {
+  const body = (await answer.json()) as { error: string; issues?: { path: string }[] };
+  return [answer.status, body.error, body.issues?.map(({ path: at }) => at)];
+};
+
+test('an upload is kept under its id, to the last byte, and recorded', async () => {
+  const { upload, store, bundles, files } = await serveFeedback();
+  const answer = await upload(formOf('It hangs.', zip, 'Gesprächs–日志.zip'));
+  expect(answer.status).toBe(200);
+  const { feedback_id: id } = (await answer.json()) as { feedback_id: string };
+  expect(id).toMatch(/^fb_/);
+  expect(files()).toEqual([`${id}.zip`]);
+  expect(readFileSync(join(bundles, `${id}.zip`)).equals(zip)).toBe(true);
+  expect(await store.findBundle({ id })).toMatchObject({
+    accountId: 'account',
+    organizationId: 'organization',
+    description: 'It hangs.',
+    fileName: 'Gesprächs–日志.zip',
+    bytes: zip.length,
+    entries: 1,
+  });
+});
+
+test('the bundle may come before the description, and fields of another release beside them', async () => {
+  const { upload } = await serveFeedback();
+  const form = formOf(undefined, zip);
+  form.append('later', 'x');
+  form.append('description', '😀'.repeat(20_000));
+  expect((await upload(form)).status).toBe(200);
+});
+
+describe('a form that is not as it must be is 400, names the field, and leaves nothing', () => {
+  const twice = formOf('d', zip);
+  twice.append('bundle', new Blob([new Uint8Array(zip)]), 'b.zip');
+  const again = formOf('d', zip);
+  again.append('description', 'e');
+  const stranger = formOf('d', zip);
+  stranger.append('core', new Blob(['x']), 'core');
+  const asField = formOf('d', undefined);
+  asField.append('bundle', 'text');
+  const crowd = formOf('d', zip);
+  for (let index = 0; index < 120; index++) crowd.append('x', 'y');
+
+  test.each<[string, FormData, string[]]>([
+    ['no description', formOf(undefined, zip), ['description']],
+    ['no bundle', formOf('d', undefined), ['bundle']],
+    ['neither', new FormData(), ['description', 'bundle']],
+    ['a blank description', formOf(' \n', zip), ['description']],
+    ['20,001 characters', formOf('😀'.repeat(20_001), zip), ['description']],
+    ['far too long a description', formOf('x'.repeat(100_000), zip), ['description']],
+    ['two bundles', twice, ['bundle']],
+    ['two descriptions', again, ['description']],
+    ['another file', stranger, ['form']],
+    ['a bundle that is no file', asField, ['bundle']],
+    ['an empty bundle', formOf('d', new Uint8Array()), ['bundle']],
+    ['no ZIP', formOf('d', Buffer.from('not a ZIP at all, though it is long enough')), ['bundle']],
+    ['a traversal', formOf('d', zipOf({ name: '../a' })), ['bundle']],
+    ['too many parts', crowd, ['form']],
+  ])('%s', async (_name, form, paths) => {
+    const { upload, files } = await serveFeedback();
+    expect(await errorOf(await upload(form))).toEqual([400, 'invalid_request', paths]);
+    expect(files()).toEqual([]);
+  });
+
+  const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
+  test.each<[string, string | Uint8Array, Record<string, string>, string]>([
+    ['no boundary', 'x', { 'content-type': 'multipart/form-data' }, 'form'],
+    [
+      'a body that breaks off',
+      '--b\r\nContent-Disposition: form-data; name="description"\r\n\r\nabc',
+      multipart,
+      'form',
+    ],
+    [
+      'a description that is no UTF-8',
+      Buffer.concat([
+        Buffer.from('--b\r\nContent-Disposition: form-data; name="description"\r\n\r\n'),
+        Buffer.from([0xff, 0xfe]),
+        Buffer.from('\r\n--b--\r\n'),
+      ]),
+      multipart,
+      'description',
+    ],
+  ])('%s', async (_name, body, headers, at) => {
+    const { upload, files } = await serveFeedback();
+    expect(await errorOf(await upload(body, headers))).toEqual([400, 'invalid_request', [at]]);
+    expect(files()).toEqual([]);
+  });
+
+  test('no multipart is 415', async () => {
+    const { upload } = await serveFeedback();
+    expect((await upload('{}', { 'content-type': 'application/json' })).status).toBe(415);
+  });
+});
+
+describe('too large', () => {
+  const large = () => formOf('d', new Uint8Array(60 * MiB));
+
+  test('one that says so is 413 before it is read, and the connection is closed', async () => {
+    const { upload, files } = await serveFeedback();
+    const answer = await upload(large());
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(await errorOf(answer)).toEqual([413, 'payload_too_large', undefined]);
+    expect(files()).toEqual([]);
+  });
+
+  test('one that does not say so is 413 where the bound is passed', async () => {
+    const { url, files } = await serveFeedback();
+    const head = '--b\r\nContent-Disposition: form-data; name="bundle"; filename="b.zip"\r\n\r\n';
+    let sent = 0;
+    async function* chunks() {
+      yield Buffer.from(head);
+      for (; sent < 200; sent++) yield Buffer.alloc(MiB);
+    }
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: 'Bearer access', 'content-type': 'multipart/form-data; boundary=b' },
+      body: ReadableStream.from(chunks()),
+      duplex: 'half',
+    });
+    expect(await errorOf(answer)).toEqual([413, 'payload_too_large', undefined]);
+    expect(files()).toEqual([]);
+  });
+
+  test('exactly 50 MiB are not', async () => {
+    const { upload } = await serveFeedback();
+    const overhead = zipOf({ name: 'a' }).length;
+    const exact = zipOf({ name: 'a', content: Buffer.alloc(50 * MiB - overhead) });
+    expect(exact.length).toBe(50 * MiB);
+    expect((await upload(formOf('d', exact))).status).toBe(200);
+    expect((await upload(formOf('d', Buffer.concat([exact, Buffer.alloc(1)])))).status).toBe(413);
+  });
+
+  test('whoever waits for 100 Continue sends nothing of what is refused', async () => {
+    const { port } = await serveFeedback();
+    const ask = async (more: string) => {
+      const socket = connect(port, '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nExpect: 100-continue\r\n` +
+          `Content-Type: multipart/form-data; boundary=b\r\n${more}\r\n\r\n`,
+      );
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      return String(data).split('\r\n', 1)[0];
+    };
+    expect(await ask('Content-Length: 100000000')).toBe('HTTP/1.1 413 Payload Too Large');
+    expect(await ask('Content-Length: 1000')).toBe('HTTP/1.1 100 Continue');
+  });
+});
+
+describe('who may', () => {
+  test('an organization that keeps no data is 403 zdr_org right after the 401, whatever the body is', async () => {
+    const { upload, files } = await serveFeedback({ zeroRetention: true });
+    expect(await errorOf(await upload(formOf('d', zip)))).toEqual([403, 'zdr_org', undefined]);
+    expect(await errorOf(await upload('x', { 'content-type': 'text/plain' }))).toEqual([
+      403,
+      'zdr_org',
+      undefined,
+    ]);
+    expect(await errorOf(await upload(formOf('d', new Uint8Array(60 * MiB))))).toEqual([
+      403,
+      'zdr_org',
+      undefined,
+    ]);
+    const nobody = await upload('x', { authorization: 'Bearer unknown' });
+    expect(nobody.status).toBe(401);
+    expect(files()).toEqual([]);
+  });
+
+  test('without the permission is 403', async () => {
+    const { upload } = await serveFeedback();
+    expect(await errorOf(await upload(formOf('d', zip), { authorization: 'Bearer nothing' }))).toEqual([
+      403,
+      'forbidden',
+      undefined,
+    ]);
+  });
+});
+
+/** An upload whose body does not end. */
+async function hang(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nContent-Length: 100000\r\n` +
+      `Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\n` +
+      `Content-Disposition: form-data; name="bundle"; filename="b.zip"\r\n\r\nPK`,
+  );
+  return socket;
+}
+
+const untilFiles = async (files: () => string[], count: number) => {
+  await expect.poll(() => files().length).toBe(count);
+};
+
+test('an account has two uploads at a time; what its connection drops is removed, and makes room', async () => {
+  const { port, upload, files } = await serveFeedback();
+  const sockets = [await hang(port), await hang(port)];
+  await untilFiles(files, 2);
+  const answer = await upload(formOf('d', zip));
+  expect(answer.headers.get('retry-after')).toBe('10');
+  expect(await errorOf(answer)).toEqual([429, 'temporarily_unavailable', undefined]);
+  for (const socket of sockets) socket.destroy();
+  await untilFiles(files, 0);
+  expect((await upload(formOf('d', zip))).status).toBe(200);
+});
+
+test('one that drips in is 408', async () => {
+  const clock = new ManualClock();
+  const { port, files } = await serveFeedback({ clock });
+  const socket = await hang(port);
+  await untilFiles(files, 1);
+  const answered = once(socket, 'data') as Promise<[Buffer]>;
+  await clock.advance(5000);
+  const [data] = await answered;
+  expect(String(data)).toContain('HTTP/1.1 408 ');
+  expect(String(data)).toMatch(/connection: close/i);
+  await untilFiles(files, 0);
+});
+
+test('what a crash left is swept at the start, and what is known is kept', async () => {
+  const { upload, engine, bundles, files } = await serveFeedback();
+  const { feedback_id: id } = (await (await upload(formOf('d', zip))).json()) as { feedback_id: string };
+  mkdirSync(join(bundles, 'tmp'), { recursive: true });
+  writeFileSync(join(bundles, 'tmp', 'fb_part'), 'x');
+  writeFileSync(join(bundles, 'fb_unknown.zip'), 'x');
+  await engine.start();
+  expect(files()).toEqual([`${id}.zip`]);
+});

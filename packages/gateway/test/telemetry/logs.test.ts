@@ -1,0 +1,210 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import { ServiceError } from '@sallyport/core';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bytes, encodeLogsRequest, randomLogsRequest, text, varint } from '@sallyport/telemetry/testing';
+import { serveTelemetry } from './serve-telemetry.ts';
+
+const json = { 'content-type': 'application/json' };
+const protobuf = { 'content-type': 'application/x-protobuf' };
+const request = {
+  resourceLogs: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
+      scopeLogs: [{ logRecords: [{ severityText: 'one', body: { intValue: '9007199254740993' } }] }],
+    },
+  ],
+};
+const asJson = JSON.stringify(request);
+const asProtobuf = encodeLogsRequest(request);
+const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
+
+test('a full success: `{}` in JSON, no bytes in protobuf, and both records are there, alike', async () => {
+  const { post, engine } = await serveTelemetry();
+  const first = await post(asJson, json);
+  expect([first.status, first.headers.get('content-type'), await first.text()]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    '{}',
+  ]);
+  const second = await post(asProtobuf, protobuf);
+  expect([second.status, second.headers.get('content-type'), (await bytesOf(second)).length]).toEqual([
+    200,
+    'application/x-protobuf',
+    0,
+  ]);
+  const records = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  const [one, two] = records.map(({ id: _id, receivedAt: _at, timeUnixNano: _time, ...rest }) => rest);
+  expect(one).toMatchObject({ serviceName: 'shop', body: { intValue: '9007199254740993' } });
+  expect(two).toEqual(one);
+});
+
+test('what goes in through either encoding comes out of the query as it was', async () => {
+  const { post, engine } = await serveTelemetry();
+  const after = async (from: { receivedAt: number; id: number } | undefined) =>
+    engine.queryRecords({ organizationId: 'organization', limit: 1000, ...(from && { after: from }) });
+  let last: { receivedAt: number; id: number } | undefined;
+  const comeOut = async () => {
+    const records = await after(last);
+    last = records.at(-1) ?? last;
+    return records.map(({ id: _id, receivedAt: _at, ...rest }) => ({
+      ...rest,
+      // Absent from the record, it is the time at which it came.
+      timeUnixNano: rest.timeUnixNano.endsWith('000000') ? 'received' : rest.timeUnixNano,
+    }));
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const sent = randomLogsRequest(seed);
+      expect((await post(JSON.stringify(sent), json)).status).toBe(200);
+      const fromJson = await comeOut();
+      expect((await post(encodeLogsRequest(sent), protobuf)).status).toBe(200);
+      expect(await comeOut()).toEqual(fromJson);
+      expect(fromJson).toHaveLength(
+        sent.resourceLogs.flatMap((one) => one.scopeLogs.flatMap((of) => of.logRecords)).length,
+      );
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a partial success says how many and why, as an int64', async () => {
+  const { post } = await serveTelemetry();
+  const bad = { resourceLogs: [{ scopeLogs: [{ logRecords: [{ traceId: 'ab' }, {}] }] }] };
+  const errorMessage =
+    '1 of 2 records were not stored: resourceLogs/0/scopeLogs/0/logRecords/0/traceId must be 16 bytes in hex';
+  expect(await (await post(JSON.stringify(bad), json)).json()).toEqual({
+    partialSuccess: { rejectedLogRecords: '1', errorMessage },
+  });
+  expect(await bytesOf(await post(encodeLogsRequest(bad), protobuf))).toEqual(
+    bytes(1, Buffer.concat([varint(1, 1), text(2, errorMessage)])),
+  );
+});
+
+describe('the content type', () => {
+  test.each([
+    ['Application/JSON; charset=utf-8', asJson, 200],
+    ['application/x-protobuf;v=1', asProtobuf, 200],
+    ['application/protobuf', asProtobuf, 200],
+    ['text/plain', asJson, 415],
+    ['application/json+x', asJson, 415],
+  ])('%s', async (type, body, status) => {
+    const { post } = await serveTelemetry();
+    const answer = await post(body, { 'content-type': type });
+    expect(answer.status).toBe(status);
+    if (status === 415)
+      expect(await answer.json()).toMatchObject({
+        error: 'unsupported_media_type',
+        code: 3,
+        message: 'The content type must be application/json or application/x-protobuf.',
+      });
+  });
+
+  test('without one, a body is 415', async () => {
+    const { url } = await serveTelemetry();
+    const answer = await fetch(`${url}/v1/logs`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer access' },
+      body: new Uint8Array(asProtobuf),
+    });
+    expect(answer.status).toBe(415);
+  });
+});
+
+describe('the content encoding', () => {
+  const members = Buffer.concat([gzipSync(asProtobuf), gzipSync(asProtobuf)]);
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  test.each([
+    ['gzip', gzipSync(asProtobuf), 200, 1],
+    ['x-gzip', gzipSync(asProtobuf), 200, 1],
+    ['deflate', deflateSync(asProtobuf), 200, 1],
+    ['identity', asProtobuf, 200, 1],
+    ['gzip', members, 200, 2],
+    ['br', asProtobuf, 415, 0],
+    ['gzip, gzip', gzipSync(gzipSync(asProtobuf)), 415, 0],
+    ['gzip', bomb, 413, 0],
+    ['gzip', gzipSync(asProtobuf).subarray(0, -9), 400, 0],
+    ['gzip', Buffer.concat([gzipSync(asProtobuf), Buffer.from('junk')]), 400, 0],
+    ['gzip', asProtobuf, 400, 0],
+  ])('%s (%#): %j', async (encoding, body, status, count) => {
+    const { post, engine } = await serveTelemetry();
+    const answer = await post(body, { ...protobuf, 'content-encoding': encoding });
+    expect(answer.status).toBe(status);
+    if (status === 415) expect(answer.headers.get('accept-encoding')).toBe('gzip, deflate');
+    expect(await engine.queryRecords({ organizationId: 'organization', limit: 10 })).toHaveLength(count);
+  });
+});
+
+describe('errors come in the encoding of the request, as google.rpc.Status', () => {
+  test('400', async () => {
+    const { post } = await serveTelemetry();
+    const answer = await post(Buffer.from([0x80]), protobuf);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/x-protobuf']);
+    expect(await bytesOf(answer)).toEqual(
+      Buffer.concat([
+        varint(1, 3),
+        text(2, 'The body is not valid protobuf, though its content type says so.'),
+      ]),
+    );
+    const other = await post('{"secret', json);
+    expect(await other.json()).toEqual({
+      code: 3,
+      message: 'The body is not valid JSON, though its content type says so.',
+      error: 'invalid_otlp',
+      error_description: 'The body is not valid JSON, though its content type says so.',
+      request_id: other.headers.get('request-id'),
+    });
+  });
+
+  test('401', async () => {
+    const { post } = await serveTelemetry();
+    const answer = await post(asProtobuf, { ...protobuf, authorization: 'Bearer unknown' });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'application/x-protobuf']);
+    expect((await bytesOf(answer)).subarray(0, 2)).toEqual(varint(1, 16));
+    expect(answer.headers.get('www-authenticate')).toContain('invalid_token');
+  });
+
+  test('503 with Retry-After while the store cannot write, and then nothing is lost by trying again', async () => {
+    let isFull = true;
+    const { post, engine } = await serveTelemetry({
+      store: {
+        appendRecords: async () => {
+          if (isFull)
+            throw new ServiceError('store_unavailable', 'The store is full.', { retryAfterMs: 1500 });
+          return { isReplay: false };
+        },
+      },
+    });
+    const busy = await post(asProtobuf, protobuf);
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '2']);
+    expect((await bytesOf(busy)).subarray(0, 2)).toEqual(varint(1, 14));
+    isFull = false;
+    expect((await post(asProtobuf, protobuf)).status).toBe(200);
+    expect(engine.stats().stored).toBe(1);
+  });
+});
+
+test('an organization that keeps no data gets a success, and nothing is kept', async () => {
+  const { post, engine } = await serveTelemetry({ zeroRetention: true });
+  expect(await (await post(asJson, json)).text()).toBe('{}');
+  expect(engine.stats()).toMatchObject({ stored: 0, droppedForZeroRetention: 1 });
+  expect(await engine.queryRecords({ organizationId: 'organization', limit: 10 })).toEqual([]);
+});
+
+test('a clock that is hours off is noted, not refused', async () => {
+  const { post, engine } = await serveTelemetry();
+  await post(asJson, { ...json, 'x-sent-at': String(Date.now() + 2 * 3_600_000) });
+  await post(asJson, { ...json, 'x-sent-at': new Date().toISOString() });
+  const [ahead, right] = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  expect(ahead?.skewMs).toBeGreaterThan(7_000_000);
+  expect(right?.skewMs).toBeNull();
+});
+
+test('a resource is stored once, however many requests have it', async () => {
+  const { post, engine } = await serveTelemetry();
+  for (let round = 0; round < 3; round++) await post(asProtobuf, protobuf);
+  const records = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  expect(records.map(({ resource }) => resource?.attributes[0]?.value)).toEqual(
+    Array(3).fill({ stringValue: 'shop' }),
+  );
+});

@@ -1,0 +1,15 @@
+export {
+  bytes,
+  encodeLogsRequest,
+  encodeRecord,
+  encodeValue,
+  fixed32,
+  fixed64,
+  group,
+  text,
+  varint,
+  type LogsRequest,
+  type OtlpRecord,
+} from './otlp-encoder.ts';
+export { drawsOf, randomLogsRequest } from './otlp-random.ts';
+export { zipOf, type ZipEntry } from './zip.ts';
