@@ -25,8 +25,9 @@ export interface Connection {
 export function reach(context: Context): Omit<ClientOptions, 'tokens'> {
   const transport = undiciTransport();
   context.onEnd(() => transport.close());
-  const { baseUrl } = context.settings;
-  return { baseUrl, transport, clock: context.clock, headers: { 'user-agent': `sallyport/${version}` } };
+  const { baseUrl, dialect } = context.settings;
+  const headers = { 'user-agent': `sallyport/${version}` };
+  return { baseUrl, dialect, transport, clock: context.clock, headers };
 }
 
 /** Where logins rest. One for each address: a token never goes to another gateway than the one that gave it. */

@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { nearest } from '@sallyport/core';
 import { CommanderError, type AddHelpTextContext, type Command } from 'commander';
-import { commandPath, fromCommander, unknownCommand } from './usage.ts';
+import { exitCodeMeanings, exitCodes } from './io/exit.ts';
+import { fromCommander, unknownCommand } from './usage.ts';
 
-const exitCodeLines = `Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not logged in or refused, 4 not found,
-            5 conflict, 6 unreachable or timed out, 130 interrupted`;
+const exitCodeWords = Object.entries(exitCodes).map(
+  ([name, code]) => `${code} ${exitCodeMeanings[name as keyof typeof exitCodes]}`,
+);
+const exitCodeLines = `Exit codes: ${exitCodeWords.slice(0, 5).join(', ')},
+            ${exitCodeWords.slice(5).join(', ')}`;
 
 /** The page that this installation came with: it is of the same version, and needs no network. */
 const page = new URL('../README.md', import.meta.url);
@@ -56,7 +59,7 @@ function addHelpCommand(group: Command): void {
 
 function subcommand(group: Command, name: string): Command {
   const found = group.commands.find((command) => command.name() === name);
-  if (found === undefined) throw unknownCommand(group, name, nearestCommand(group, name));
+  if (found === undefined) throw unknownCommand(group, name);
   return found;
 }
 
@@ -65,15 +68,4 @@ function refuseUnknownTopic({ command }: AddHelpTextContext): string {
   const [name] = command.args;
   if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) subcommand(command, name);
   return '';
-}
-
-function nearestCommand(group: Command, name: string): string | undefined {
-  const meant = nearest(
-    name,
-    group
-      .createHelp()
-      .visibleCommands(group)
-      .map((command) => command.name()),
-  );
-  return meant === undefined ? undefined : `\`${commandPath(group)} ${meant}\``;
 }

@@ -1,2 +1,2 @@
-export { runProgram } from './program.ts';
-export { exitCodes } from './io/exit.ts';
+export { createProgram, runProgram } from './program.ts';
+export { exitCodeMeanings, exitCodes } from './io/exit.ts';

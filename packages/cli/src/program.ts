@@ -4,6 +4,7 @@ import { addBridgeCommands } from './commands/bridge/commands.ts';
 import { addCompletionCommands } from './commands/completion/commands.ts';
 import { addConfigCommands } from './commands/config/commands.ts';
 import { addDoctorCommands } from './commands/doctor/commands.ts';
+import { addEnvCommands } from './commands/env/commands.ts';
 import { addLoginCommands } from './commands/login-commands.ts';
 import { addProfileCommands } from './commands/profile/commands.ts';
 import { addSessionCommands } from './commands/session/commands.ts';
@@ -46,6 +47,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   const act = createAct(setExitCode);
   addLoginCommands(program, act);
   addBridgeCommands(program, act);
+  addEnvCommands(program, act);
   addSessionCommands(program, act);
   addConfigCommands(program, act);
   addProfileCommands(program, act);

@@ -1,3 +1,4 @@
+import { didYouMean } from '@sallyport/core';
 import type { Command, CommanderError } from 'commander';
 import { CommandError, exitCodes } from './io/exit.ts';
 
@@ -23,7 +24,11 @@ export function fromCommander(command: Command, { code, message }: CommanderErro
 }
 
 /** `name` is no command of `group`. */
-export function unknownCommand(group: Command, name: string, meant: string | undefined): CommandError {
-  const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  return usageError(group, `Unknown command '${name}'.${suggestion}`);
+export function unknownCommand(group: Command, name: string): CommandError {
+  const names = group
+    .createHelp()
+    .visibleCommands(group)
+    .map((command) => command.name());
+  const suggestion = didYouMean(name, names, (meant) => `\`${commandPath(group)} ${meant}\``) ?? '';
+  return usageError(group, `Unknown command '${name}'. ${suggestion}`.trim());
 }

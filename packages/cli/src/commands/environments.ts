@@ -1,23 +1,22 @@
-import type { OrganizationEnvironment } from '@sallyport/core/contract';
+import { pages } from '@sallyport/core/client';
+import { contract, type OrganizationEnvironment } from '@sallyport/core/contract';
 import type { Connection } from '../connect.ts';
 import { ago } from '../io/ago.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { table } from '../io/table.ts';
+import { largestPage } from './take.ts';
 
-/** The most that the service gives at once. */
-const pageSize = 100;
 const mostNamed = 5;
 
-/** The organization's environments, the first hundred. */
+/** The organization's environments that have a bridge, all of them. */
 export async function listEnvironments(
-  { client, organizationId }: Connection,
+  { clientOptions, organizationId }: Connection,
   signal: AbortSignal,
 ): Promise<readonly OrganizationEnvironment[]> {
-  const { environments } = await client.bridge.list({
-    params: { org_uuid: organizationId },
-    query: { limit: pageSize },
-    signal,
-  });
+  const environments: OrganizationEnvironment[] = [];
+  const input = { params: { org_uuid: organizationId }, query: { limit: largestPage } };
+  for await (const { body } of pages(clientOptions, contract.bridge.list, input, { signal }))
+    environments.push(...body.environments);
   return environments;
 }
 

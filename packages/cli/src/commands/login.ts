@@ -11,6 +11,7 @@ import {
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
+import { printable } from '../io/printable.ts';
 import { readStdin } from '../io/stdin.ts';
 import type { Output } from '../io/terminal.ts';
 import { describeAccount } from './whoami.ts';
@@ -86,7 +87,7 @@ function devicePrompt(
 ): string {
   const minutes = Math.round((expiresAt - clock.now()) / 60_000);
   return [
-    `Open ${terminal.style('underline', uri, 'err')} in a browser and enter the code ${terminal.style('bold', code, 'err')}`,
+    `Open ${terminal.style('underline', printable(uri), 'err')} in a browser and enter the code ${terminal.style('bold', printable(code), 'err')}`,
     `Waiting for your approval; the code holds for ${minutes} minutes.`,
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { logout as endLogin } from '@sallyport/oauth';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { knownLogins, otherLogins } from '../known-logins.ts';
+import { printable } from '../io/printable.ts';
 import type { Output } from '../io/terminal.ts';
 
 export async function logout(context: Context): Promise<Output> {
@@ -15,7 +16,7 @@ export async function logout(context: Context): Promise<Output> {
   });
   if (failure) {
     context.terminal.note(
-      `${baseUrl} could not be told (${failure.message}); the login holds there until it expires.`,
+      `${baseUrl} could not be told (${printable(failure.message)}); the login holds there until it expires.`,
     );
   }
   if (!removed) {

@@ -1,13 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDiskFull, whyNotWritten } from '@sallyport/core';
 import { CommandError, exitCodes } from '../io/exit.ts';
-import { checkedBaseUrl, keyNamed, settingKeys, type KeyName } from './keys.ts';
+import { checkedValue, keyNamed, settingKeys, type KeyName } from './keys.ts';
 
 /** The settings of one place, by key. */
 export type Values = Readonly<Partial<Record<KeyName, string>>>;
 
 /** A named set: what goes with one gateway. */
-export type Profile = Readonly<Partial<Record<'base-url' | 'organization', string>>>;
+export type Profile = Readonly<Partial<Record<Exclude<KeyName, 'profile'>, string>>>;
 
 /** `config.json` in the configuration folder. The settings beside `profile` hold where no profile is in use. */
 export interface UserFile {
@@ -45,20 +46,32 @@ export function readUserFile(path: string): UserFile {
 
 /** Replaces the file as a whole: 0600 in a folder of 0700, for it says where logins go. */
 export function writeUserFile(path: string, { values, profiles }: UserFile): void {
-  const draft = `${path}.${process.pid}.tmp`;
   const content = { ...values, ...(Object.keys(profiles).length > 0 && { profiles }) };
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-    renameSync(draft, path);
+    replaceFile(path, `${JSON.stringify(content, null, 2)}\n`);
   } catch (cause) {
+    const advice = isDiskFull(cause)
+      ? 'Make room on that disk'
+      : 'Make that folder writable for this account';
     throw new CommandError(
       'config_not_written',
-      `${path} cannot be written: ${(cause as Error).message}.`,
+      `${path} cannot be written: ${whyNotWritten(cause)}.`,
       exitCodes.failed,
-      'Look at the permissions of that folder, or name another one in SALLYPORT_CONFIG_DIR.',
+      `${advice}, or name another folder in SALLYPORT_CONFIG_DIR.`,
       { cause },
     );
+  }
+}
+
+function replaceFile(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
 }
 
@@ -88,7 +101,7 @@ function valuesOf(object: Readonly<Record<string, unknown>>, path: string): Valu
   const entries = Object.entries(object).map(([name, value]) => {
     const key = keyNamed(name, ` in ${path}`);
     if (typeof value !== 'string' || value.trim() === '') throw invalid(path, `"${key}" is no text`);
-    return [key, key === 'base-url' ? checkedBaseUrl(value, `${key} in ${path}`) : value];
+    return [key, checkedValue(key, value, `${key} in ${path}`)];
   });
   return Object.fromEntries(entries) as Values;
 }

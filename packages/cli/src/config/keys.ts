@@ -1,4 +1,4 @@
-import { nearest } from '@sallyport/core';
+import { didYouMean } from '@sallyport/core';
 import { CommandError, exitCodes } from '../io/exit.ts';
 
 /** A setting that a person may put in a file. */
@@ -26,6 +26,17 @@ export const settingKeys = {
     project: true,
     summary: 'the named set that is in use',
   },
+  // They belong to a gateway, as its address does.
+  'dialect.vendor': {
+    variable: 'SALLYPORT_DIALECT_VENDOR',
+    project: false,
+    summary: "the gateway's word for `vendor`",
+  },
+  'dialect.agent': {
+    variable: 'SALLYPORT_DIALECT_AGENT',
+    project: false,
+    summary: "the gateway's word for `agent`",
+  },
 } as const satisfies Record<string, SettingKey>;
 
 export const defaultBaseUrl = 'http://127.0.0.1:8787';
@@ -37,17 +48,37 @@ export const keyNames = Object.keys(settingKeys) as readonly KeyName[];
 export function keyNamed(name: string, where = ''): KeyName {
   const known = keyNames.find((key) => key === name);
   if (known !== undefined) return known;
-  const meant = nearest(name, keyNames);
   throw new CommandError(
     'unknown_key',
-    `There is no setting ${JSON.stringify(name)}${where}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    [`There is no setting ${JSON.stringify(name)}${where}.`, didYouMean(name, keyNames) ?? '']
+      .join(' ')
+      .trim(),
     exitCodes.usage,
     `The settings are: ${keyNames.join(', ')}.`,
   );
 }
 
+/** The value as the setting keeps it. Throws where it is none that `key` can have; `origin` says who gave it. */
+export function checkedValue(key: KeyName, value: string, origin: string): string {
+  if (key === 'base-url') return checkedBaseUrl(value, origin);
+  return key === 'dialect.vendor' || key === 'dialect.agent'
+    ? checkedWord(value.trim(), origin)
+    : value.trim();
+}
+
+/** As the gateway's own settings of that name take it. */
+function checkedWord(value: string, origin: string): string {
+  if (/^[a-z][a-z0-9]*$/.test(value)) return value;
+  throw new CommandError(
+    'invalid_dialect',
+    `${origin} is ${JSON.stringify(value)}, which is no lower-case word.`,
+    exitCodes.usage,
+    'Take the one that the gateway is configured with: `sallyport-gateway config` shows it.',
+  );
+}
+
 /** An http or https address without a trailing slash. `origin` says who gave it. */
-export function checkedBaseUrl(value: string, origin: string): string {
+function checkedBaseUrl(value: string, origin: string): string {
   const url = URL.parse(value);
   if (url !== null && /^https?:$/.test(url.protocol)) return value.replace(/\/+$/, '');
   throw new CommandError(

@@ -50,6 +50,27 @@ test.each(['nonsense', 'ftp://host', '127.0.0.1:8787', 'file:///etc/passwd'])(
   },
 );
 
+describe('the dialect', () => {
+  const env = { SALLYPORT_DIALECT_VENDOR: 'acme' };
+
+  test('is neutral where nothing is said', () => {
+    expect(readSettings({}, {}).dialect).toEqual({ vendor: 'vendor', agent: 'agent' });
+    expect(readSettings({}, env).dialect).toEqual({ vendor: 'acme', agent: 'agent' });
+  });
+
+  test('belongs to a profile, as the address does', () => {
+    put('config/config.json', {
+      profile: 'work',
+      profiles: { work: { 'base-url': 'https://work.example', 'dialect.agent': 'robot' } },
+    });
+    expect(readSettings({}, env).dialect).toEqual({ vendor: 'acme', agent: 'robot' });
+  });
+
+  test.each(['Acme', 'a-b', '1a'])('%s is no word of it', (word) => {
+    expect(() => readSettings({}, { SALLYPORT_DIALECT_AGENT: word })).toThrow(/SALLYPORT_DIALECT_AGENT is/);
+  });
+});
+
 describe('the files', () => {
   const profiles = {
     work: { 'base-url': 'https://work.example', organization: 'w' },

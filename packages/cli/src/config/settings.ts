@@ -1,14 +1,17 @@
 import { join } from 'node:path';
+import { neutralDialect, type Dialect } from '@sallyport/core';
 import envPaths from 'env-paths';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { findProjectFile, readUserFile, userFilePath, type Values } from './files.ts';
-import { checkedBaseUrl, defaultBaseUrl, keyNames, settingKeys } from './keys.ts';
+import { checkedValue, defaultBaseUrl, keyNames, settingKeys, type KeyName } from './keys.ts';
 import { resolveSettings, type ResolvedSettings, type Sources } from './resolve.ts';
 
 /** Where the command line works against, and where it keeps its things. */
 export interface Settings {
   /** The gateway's address, without a trailing slash. */
   readonly baseUrl: string;
+  /** How the gateway spells the specification's neutral words. */
+  readonly dialect: Dialect;
   /** What the user may edit. */
   readonly configDir: string;
   /** Logins, the bridge's records, the telemetry spool: 0700. */
@@ -36,6 +39,10 @@ export function readSettings(
   return {
     ...foldersOf(env),
     baseUrl: resolved['base-url'].value ?? defaultBaseUrl,
+    dialect: {
+      vendor: resolved['dialect.vendor'].value ?? neutralDialect.vendor,
+      agent: resolved['dialect.agent'].value ?? neutralDialect.agent,
+    },
     token,
     organizationId: resolved.organization.value,
   };
@@ -48,13 +55,13 @@ export function readSources(
   directory = process.cwd(),
 ): Sources {
   const userPath = userFilePath(foldersOf(env).configDir);
-  const flags = checked({ 'base-url': baseUrl, profile }, '--base-url');
+  const flags = checked({ 'base-url': baseUrl, profile }, (key) => `--${key}`);
   const variables = keyNames.map((key) => [key, given(env[settingKeys[key].variable])]);
   return {
     flags,
     environment: checked(
-      Object.fromEntries(variables) as Partial<Record<string, string>>,
-      'SALLYPORT_BASE_URL',
+      Object.fromEntries(variables) as Partial<Record<KeyName, string>>,
+      (key) => settingKeys[key].variable,
     ),
     project: findProjectFile(directory),
     userPath,
@@ -85,10 +92,15 @@ function refuseProjectAddress({ 'base-url': { origin, value, from } }: ResolvedS
   );
 }
 
-function checked(values: Partial<Record<string, string>>, origin: string): Values {
-  const present = Object.entries(values).filter(([, value]) => value !== undefined);
-  const { 'base-url': baseUrl, ...others }: Values = Object.fromEntries(present) as Values;
-  return baseUrl === undefined ? others : { ...others, 'base-url': checkedBaseUrl(baseUrl, origin) };
+function checked(
+  values: Readonly<Partial<Record<KeyName, string | undefined>>>,
+  originOf: (key: KeyName) => string,
+): Values {
+  const entries = keyNames.flatMap((key) => {
+    const value = values[key];
+    return value === undefined ? [] : [[key, checkedValue(key, value, originOf(key))] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** An empty variable counts as none, as in a shell's `VAR= command`. */

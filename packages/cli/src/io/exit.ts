@@ -1,4 +1,4 @@
-/** The exit codes of the command line; scripts rely on them (`packages/cli/README.md` lists them for users). */
+/** The exit codes of the command line; scripts rely on them (`docs/exit-codes.md` has them for users). */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -9,6 +9,18 @@ export const exitCodes = {
   unreachable: 6,
   interrupted: 130,
 } as const;
+
+/** Each in words, for the help and the page. */
+export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  done: 'done',
+  failed: 'failed',
+  usage: 'wrong usage',
+  notLoggedIn: 'not logged in or refused',
+  notFound: 'not found',
+  conflict: 'conflict',
+  unreachable: 'unreachable or timed out',
+  interrupted: 'interrupted',
+};
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 

@@ -45,7 +45,11 @@ describe('reportFailure', () => {
   test('says one sentence on stderr, and nothing on stdout', () => {
     const { streams, text } = capture();
     expect(reportFailure(error, createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {})).toBe(4);
-    expect(text()).toEqual({ stdout: '', stderr: 'error: There is no session x.\n' });
+    expect(text()).toEqual({
+      stdout: '',
+      stderr:
+        'error: There is no session x.\nCheck the id, and with `sallyport whoami` the gateway and the organization.\n',
+    });
   });
 
   test('gives one document with --json', () => {
@@ -54,7 +58,37 @@ describe('reportFailure', () => {
     expect(JSON.parse(text().stdout)).toEqual({
       error: 'not_found',
       error_description: 'There is no session x.',
+      next_step: expect.stringContaining('Check the id') as string,
       request_id: 'req_1',
+    });
+  });
+
+  test.each([
+    ['forbidden', /whoami/],
+    ['insufficient_scope', /sallyport login/],
+    ['not_found', /whoami/],
+    ['conflict', /try again/],
+    ['session_ended', /session run/],
+    ['internal_error', /log knows more under req_1/],
+  ])('has a next step for %s', (code, nextStep) => {
+    expect(toFailure(new ServiceError(code, 'No.', { requestId: 'req_1' })).nextStep).toMatch(nextStep);
+  });
+
+  test.each([
+    ['EACCES', 'open', '/x/y cannot be used: permission is denied.', /permissions/],
+    ['EROFS', 'mkdir', '/x/y cannot be used: the file system is read-only.', /SALLYPORT_CONFIG_DIR/],
+    ['ENOSPC', 'write', '/x/y cannot be used: the disk is full.', /Make room/],
+  ])('says in words what the system refuses: %s', (code, syscall, message, nextStep) => {
+    const error = Object.assign(new Error(`${code}: raw words, ${syscall} '/x/y'`), {
+      code,
+      syscall,
+      path: '/x/y',
+    });
+    expect(toFailure(error)).toMatchObject({
+      code,
+      message,
+      exitCode: 1,
+      nextStep: expect.stringMatching(nextStep) as string,
     });
   });
 
@@ -68,6 +102,15 @@ describe('reportFailure', () => {
     expect(text().stderr).toMatch(/^\s+at /m);
   });
 
+  test('names the token of the environment where that is what was refused', () => {
+    const { streams, text } = capture();
+    const terminal = createTerminal({ json: false }, streams, { NO_COLOR: '1' });
+    reportFailure(new ServiceError('invalid_token', 'No.'), terminal, { SALLYPORT_TOKEN: 'x' });
+    expect(text().stderr).toBe(
+      'error: No.\nSet SALLYPORT_TOKEN to a valid token, or unset it to use the stored login.\n',
+    );
+  });
+
   test('names every bad field', () => {
     const bad = new ServiceError('invalid_request', 'The body is not valid.', {
       issues: [
@@ -76,5 +119,11 @@ describe('reportFailure', () => {
       ],
     });
     expect(toFailure(bad).message).toBe('The body is not valid. (title: too long; tags/0: must be text).');
+    const named = new ServiceError(
+      'invalid_request',
+      'Not as it must be: title: too long; tags/0: must be text.',
+      { issues: bad.issues },
+    );
+    expect(toFailure(named).message).toBe(named.message);
   });
 });

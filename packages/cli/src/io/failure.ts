@@ -1,5 +1,8 @@
 import { ServiceError, TransportError } from '@sallyport/core';
 import { CommandError, exitCodes, type ExitCode } from './exit.ts';
+import { printableLines } from './printable.ts';
+import { adviceFor } from './service-advice.ts';
+import { fromSystem, isSystemError } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A failure as the person and the script are told it. */
@@ -13,7 +16,7 @@ export interface Failure {
 
 /** Tells the failure: a sentence and a next step on stderr, with `--json` also an `{error, ...}` document on stdout. */
 export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.ProcessEnv): ExitCode {
-  const failure = toFailure(error);
+  const failure = toFailure(error, env);
   const { code, message, exitCode, nextStep, details } = failure;
   tellFailure(failure, terminal);
   if (terminal.json) {
@@ -22,14 +25,15 @@ export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.Pr
       human: '',
     });
   }
-  if (given(env['SALLYPORT_DEBUG']) && error instanceof Error) terminal.note(error.stack ?? '');
+  if (given(env['SALLYPORT_DEBUG']) && error instanceof Error)
+    terminal.note(printableLines(error.stack ?? ''));
   return exitCode;
 }
 
 /** The sentence and the next step on stderr. */
 export function tellFailure({ message, nextStep }: Failure, terminal: Terminal): void {
-  const lines = [`${terminal.style('red', 'error:', 'err')} ${message}`, nextStep];
-  terminal.note(lines.filter((line) => line !== undefined).join('\n'));
+  const lines = [message, nextStep].filter((line) => line !== undefined);
+  terminal.note(`${terminal.style('red', 'error:', 'err')} ${printableLines(lines.join('\n'))}`);
 }
 
 function given(value: string | undefined): boolean {
@@ -37,7 +41,7 @@ function given(value: string | undefined): boolean {
 }
 
 /** Turns whatever was thrown into one sentence, a next step and an exit code; never a stack trace. */
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown, env: NodeJS.ProcessEnv = {}): Failure {
   if (error instanceof CommandError) {
     return {
       code: error.code,
@@ -48,9 +52,10 @@ export function toFailure(error: unknown): Failure {
     };
   }
   if (error instanceof TransportError) return fromTransport(error);
-  if (error instanceof ServiceError) return fromService(error);
+  if (error instanceof ServiceError) return fromService(error, given(env['SALLYPORT_TOKEN']));
   // Of the platform (a `DOMException`) or of Node.js's streams.
   if (error instanceof Error && error.name === 'AbortError') return interrupted;
+  if (isSystemError(error)) return fromSystem(error);
   // The domain libraries' errors carry a stable `code` and a sentence with the next step.
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const { code, message } = error;
@@ -113,17 +118,25 @@ function fromTransport(error: TransportError): Failure {
   };
 }
 
-function fromService(error: ServiceError): Failure {
-  const issues = error.issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  const message = sentence(issues === '' ? error.message : `${error.message} (${issues})`);
+function fromService(error: ServiceError, hasTokenSet: boolean): Failure {
+  const issues = error.issues.map(({ path, message }) => `${path}: ${message}`);
+  const areNamed = issues.every((issue) => error.message.includes(issue));
+  const message = sentence(areNamed ? error.message : `${error.message} (${issues.join('; ')})`);
   const { code, status } = error;
-  const failure = { code, message, details: detailsOf(error) };
+  const failure = { code, message, details: detailsOf(error), ...nextStep(adviceFor(error)) };
   if (status === 401) {
-    return { ...failure, exitCode: exitCodes.notLoggedIn, nextStep: 'Log in again with `sallyport login`.' };
+    const nextStep = hasTokenSet
+      ? 'Set SALLYPORT_TOKEN to a valid token, or unset it to use the stored login.'
+      : 'Log in again with `sallyport login`.';
+    return { ...failure, exitCode: exitCodes.notLoggedIn, nextStep };
   }
   if (status === 403) return { ...failure, exitCode: exitCodes.notLoggedIn };
   if (status === 404) return { ...failure, exitCode: exitCodes.notFound };
   if (status === 409) return { ...failure, exitCode: exitCodes.conflict };
+  if (code === 'store_unavailable') {
+    const nextStep = 'Whoever runs the gateway should look at its disk; then try again.';
+    return { ...failure, exitCode: exitCodes.unreachable, nextStep };
+  }
   if (status === 429 || status >= 502) {
     return { ...failure, exitCode: exitCodes.unreachable, nextStep: 'Try again in a moment.' };
   }

@@ -1,6 +1,6 @@
 /** The person's wish to stop: the first signal asks, the second one insists. */
 export interface Interrupt {
-  /** Aborts at the first SIGINT or SIGTERM. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP. */
   readonly asked: AbortSignal;
   /** Aborts at the second one. */
   readonly insisted: AbortSignal;

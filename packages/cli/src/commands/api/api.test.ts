@@ -148,7 +148,7 @@ test('a refusal is printed as it came', async () => {
   expect(await api(['/v1/sessions/x', '--json'])).toEqual({
     exitCode: 4,
     stdout: '{"error":"not_found","error_description":"Why.","extra":1}\n',
-    stderr: 'error: Why.\n',
+    stderr: 'error: Why.\nCheck the id, and with `sallyport whoami` the gateway and the organization.\n',
   });
 });
 

@@ -24,7 +24,7 @@ export async function api(
   ...words: string[]
 ): Promise<Output | number> {
   if (options.list === true) return list();
-  const target = targetOf(words, context.settings.baseUrl, {
+  const target = targetOf(words, context.settings, {
     params: members('--param', options.param),
     query: members('--query', options.query),
     hasBody: options.body !== undefined,

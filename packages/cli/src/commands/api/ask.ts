@@ -1,6 +1,6 @@
-import { isLoginRequired, type TokenSource } from '@sallyport/core';
+import { inDialect, isLoginRequired, type TokenSource } from '@sallyport/core';
 import type { TransportRequest, TransportResponse } from '@sallyport/core/client';
-import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
+import { defaultLimits, headerNames, type Endpoint } from '@sallyport/core/contract';
 import { reach, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import type { Fields } from './fields.ts';
@@ -54,7 +54,7 @@ async function bearerOf(
 }
 
 function toRequest(
-  { ids, interrupt }: Context,
+  { ids, interrupt, settings }: Context,
   { endpoint, method, url }: Target,
   headers: Fields,
   {
@@ -68,9 +68,9 @@ function toRequest(
     url,
     headers: {
       accept: endpoint?.transport === 'sse' ? 'text/event-stream' : 'application/json, */*;q=0.5',
-      'request-id': ids.next('req'),
+      [headerNames.requestId]: ids.next('req'),
       ...common,
-      ...(endpoint?.beta !== undefined && { 'vendor-beta': endpoint.beta }),
+      ...(endpoint?.beta !== undefined && { [inDialect(headerNames.beta, settings.dialect)]: endpoint.beta }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       ...headers,

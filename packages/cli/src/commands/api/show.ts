@@ -1,7 +1,7 @@
 import { readServerSentEvents, toServiceError, type TransportResponse } from '@sallyport/core/client';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
-import { toFailure } from '../../io/failure.ts';
+import { tellFailure, toFailure } from '../../io/failure.ts';
 
 /** How an answer is printed. */
 export interface Showing {
@@ -21,12 +21,11 @@ export async function show(
   const text = await answer.text();
   showWhole(context, answer, text, showing);
   if (answer.status < 400) return exitCodes.done;
-  const { clock, terminal } = context;
+  const { clock, env, terminal } = context;
   const refusal = await toServiceError({ ...answer, text: () => Promise.resolve(text) }, url, clock.now());
-  const { message, nextStep, exitCode } = toFailure(refusal);
-  terminal.note(`${terminal.style('red', 'error:', 'err')} ${message}`);
-  if (nextStep !== undefined) terminal.note(nextStep);
-  return exitCode;
+  const failure = toFailure(refusal, env);
+  tellFailure(failure, terminal);
+  return failure.exitCode;
 }
 
 /** With `--json` one document whatever the body is, else the body as it came. */

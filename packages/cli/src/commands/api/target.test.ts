@@ -1,10 +1,12 @@
+import { neutralDialect } from '@sallyport/core';
+import { endpoints } from '@sallyport/core/contract';
 import { describe, expect, test } from 'vitest';
 import { headers, members } from './fields.ts';
 import { targetOf } from './target.ts';
 
 const none = { params: {}, query: {}, hasBody: false };
 const at = (baseUrl: string, words: readonly string[], more = {}) =>
-  targetOf(words, baseUrl, { ...none, ...more });
+  targetOf(words, { baseUrl, dialect: neutralDialect }, { ...none, ...more });
 const host = 'https://gate.example';
 
 describe('what is called', () => {
@@ -41,6 +43,14 @@ describe('what is called', () => {
 });
 
 // A login is for one address, prefix included: its token goes nowhere else.
+test('a row is called, and a path is known, in the dialect', () => {
+  const gateway = { baseUrl: host, dialect: { vendor: 'acme', agent: 'robot' } };
+  const row = endpoints.find(({ path }) => /\b(vendor|agent)[-_]/.test(path) && !path.includes('{'));
+  const called = targetOf([row!.id], gateway, none);
+  expect(called.url).toMatch(/acme|robot/);
+  expect(targetOf([row!.method, new URL(called.url).pathname], gateway, none).endpoint?.id).toBe(row!.id);
+});
+
 test.each([
   'https://evil.example/team/v1',
   'http://gate.example/team/v1',

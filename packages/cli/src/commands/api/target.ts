@@ -1,7 +1,8 @@
-import { nearest } from '@sallyport/core';
+import { didYouMean, inDialect, type Dialect } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
 import { endpoints, type Endpoint } from '@sallyport/core/contract';
 import { CommandError, exitCodes } from '../../io/exit.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { Fields } from './fields.ts';
 
 /** What is called, and the row that says how, where there is one. */
@@ -17,51 +18,58 @@ export interface TargetInput {
   readonly hasBody: boolean;
 }
 
+/** Where it is called, and in which words. */
+type Gateway = Pick<Settings, 'baseUrl' | 'dialect'>;
+
 /** Reads `bridge.list`, `GET /v1/sessions` or `/v1/sessions`. Throws where that is no endpoint, or not of `baseUrl`. */
-export function targetOf(words: readonly string[], baseUrl: string, input: TargetInput): Target {
+export function targetOf(words: readonly string[], gateway: Gateway, input: TargetInput): Target {
   const [first, second, ...others] = words;
   if (first === undefined || others.length > 0) throw usage('What is called is an endpoint, or METHOD PATH.');
-  if (second === undefined && !/^\/|:\/\//.test(first)) return ofRow(rowNamed(first), baseUrl, input);
+  if (second === undefined && !/^\/|:\/\//.test(first)) return ofRow(rowNamed(first), gateway, input);
   const [method, path] = second === undefined ? [input.hasBody ? 'POST' : 'GET', first] : [first, second];
   if (!/^[A-Za-z]+$/.test(method)) throw usage(`${JSON.stringify(method)} is no method.`);
-  return ofPath(method.toUpperCase(), path, baseUrl, input);
+  return ofPath(method.toUpperCase(), path, gateway, input);
 }
 
 function rowNamed(id: string): Endpoint {
   const row = endpoints.find((each) => each.id === id);
   if (row !== undefined) return row;
-  const meant = nearest(
-    id,
-    endpoints.map((each) => each.id),
-  );
+  const ids = endpoints.map((each) => each.id);
   throw new CommandError(
     'unknown_endpoint',
-    `There is no endpoint ${JSON.stringify(id)}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    [`There is no endpoint ${JSON.stringify(id)}.`, didYouMean(id, ids) ?? ''].join(' ').trim(),
     exitCodes.usage,
     'All of them: sallyport api --list',
   );
 }
 
-function ofRow(endpoint: Endpoint, baseUrl: string, { params, query }: TargetInput): Target {
+function ofRow(endpoint: Endpoint, { baseUrl, dialect }: Gateway, { params, query }: TargetInput): Target {
   const { method, path } = endpoint;
   return {
     method,
-    url: within(baseUrl, endpointUrl(baseUrl, { path: filled(path, params) }, { query })),
+    url: within(baseUrl, endpointUrl(baseUrl, { path: filled(inDialect(path, dialect), params) }, { query })),
     endpoint,
   };
 }
 
-function ofPath(method: string, path: string, baseUrl: string, { params, query }: TargetInput): Target {
+function ofPath(
+  method: string,
+  path: string,
+  { baseUrl, dialect }: Gateway,
+  { params, query }: TargetInput,
+): Target {
   const absolute = path.startsWith('/') ? baseUrl + filled(path, params) : path;
   const url = new URL(within(baseUrl, absolute));
   for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
   const called = url.pathname.slice(new URL(baseUrl).pathname.replace(/\/$/, '').length);
-  return { method, url: url.href, endpoint: rowOf(method, called) };
+  return { method, url: url.href, endpoint: rowOf(method, called, dialect) };
 }
 
 /** The most literal row wins: `/environments/bridge` is no `/environments/{id}`. */
-function rowOf(method: string, path: string): Endpoint | undefined {
-  const matching = endpoints.filter((row) => row.method === method && toPattern(row.path).test(path));
+function rowOf(method: string, path: string, dialect: Dialect): Endpoint | undefined {
+  const matching = endpoints.filter(
+    (row) => row.method === method && toPattern(inDialect(row.path, dialect)).test(path),
+  );
   return matching.toSorted((a, b) => membersOf(a.path).length - membersOf(b.path).length)[0];
 }
 

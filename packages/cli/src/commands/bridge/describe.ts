@@ -1,7 +1,13 @@
 import type { RuntimeEvent } from '@sallyport/bridge';
+import { printable } from '../../io/printable.ts';
 
 /** One line for the person who watches a bridge; `undefined`: nothing worth a line. */
 export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
+  const line = lineFor(event);
+  return line === undefined ? undefined : printable(line);
+}
+
+function lineFor(event: RuntimeEvent): string | undefined {
   switch (event.type) {
     case 'registered':
       return event.resumed
@@ -14,7 +20,7 @@ export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
     case 'offline':
       return `${event.error.message}; trying again in ${seconds(event.retryInMs)}.`;
     case 'login_required':
-      return `The login has ended: run \`sallyport login\`. Running sessions go on; trying again in ${seconds(event.retryInMs)}.`;
+      return `${loginEnd(event.error)} Running sessions go on; trying again in ${seconds(event.retryInMs)}.`;
     case 'refused':
       return `${event.error.message} Trying again in ${seconds(event.retryInMs)}.`;
     case 'work.skipped':
@@ -31,11 +37,19 @@ export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
       return 'Stopping: sessions end gracefully; press Ctrl-C again to kill them.';
     case 'removed':
       return `Environment ${event.environmentId} is removed.`;
+    case 'not_removed':
+      return `Environment ${event.environmentId} could not be removed (${event.error.message}): run \`sallyport bridge unregister\` there.`;
     case 'session.output':
     case 'session.event':
     case 'environment_deleted':
       return undefined;
   }
+}
+
+/** A token that was given in the environment is not renewed by a login. */
+function loginEnd(error: Error): string {
+  const isGiven = 'code' in error && error.code === 'token_refused';
+  return isGiven ? error.message : 'The login has ended: run `sallyport login`.';
 }
 
 function endOf(event: Extract<RuntimeEvent, { type: 'session.ended' }>): string {

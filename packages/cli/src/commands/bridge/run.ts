@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { BridgeRuntime, type RuntimeEvent } from '@sallyport/bridge';
@@ -33,14 +32,6 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
   }
   const { terminal, interrupt } = context;
   const directory = resolve(options.dir);
-  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new CommandError(
-      'invalid_directory',
-      `There is no directory ${directory}.`,
-      exitCodes.usage,
-      'Name one with --dir.',
-    );
-  }
   const connection = await connect(context);
   const name = options.name ?? hostname();
   const runtime = new BridgeRuntime({

@@ -1,13 +1,14 @@
 import { Argument, type Command } from 'commander';
 import { keyNames, settingKeys } from '../../config/keys.ts';
 import { examples } from '../../help.ts';
+import { pairs } from '../../io/table.ts';
 import type { Act } from '../act.ts';
 
 export function addConfigCommands(program: Command, act: Act): void {
   const config = program
     .command('config')
     .description('Show and change the settings')
-    .addHelpText('after', `\nSettings:\n${keyNames.map(describe).join('\n')}`)
+    .addHelpText('after', `\nSettings:\n${pairs(keyNames.map(describe))}`)
     .addHelpText(
       'after',
       '\nFlags win over SALLYPORT_* variables, over .sallyport.json of the project, over your file.',
@@ -65,7 +66,7 @@ function key(): Argument {
   return Object.assign(new Argument('<key>', 'the setting'), { argChoices: [...keyNames] });
 }
 
-function describe(name: (typeof keyNames)[number]): string {
+function describe(name: (typeof keyNames)[number]): readonly [string, string] {
   const { summary, variable, project } = settingKeys[name];
-  return `  ${name.padEnd(13)} ${summary} (${variable}${project ? '; may stand in a project' : ''})`;
+  return [`  ${name}`, `${summary} (${variable}${project ? '; may stand in a project' : ''})`];
 }

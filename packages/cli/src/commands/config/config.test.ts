@@ -23,14 +23,18 @@ test('settings are set, read with their origin, and unset', async () => {
     'base-url': { value: 'https://work.example', origin: 'user', from: join(cwd, 'config/config.json') },
     organization: { value: 'o', origin: 'environment', from: 'SALLYPORT_ORG' },
     profile: { value: null, origin: 'default', from: 'default' },
+    'dialect.vendor': { value: null, origin: 'default', from: 'default' },
+    'dialect.agent': { value: null, origin: 'default', from: 'default' },
   });
   await cli('config unset base-url');
   expect((await cli('config list --show-origin')).stdout).toBe(
     [
-      'KEY           VALUE                  ORIGIN   FROM',
-      'base-url      http://127.0.0.1:8787  default  default',
-      'organization  -',
-      'profile       -',
+      'KEY             VALUE                  ORIGIN   FROM',
+      'base-url        http://127.0.0.1:8787  default  default',
+      'organization    -',
+      'profile         -',
+      'dialect.vendor  -',
+      'dialect.agent   -',
       '',
     ].join('\n'),
   );

@@ -1,7 +1,8 @@
 import { reach } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
-import { failed, type Finding, type Verdict } from './finding.ts';
+import { printable } from '../../io/printable.ts';
+import { failed, type Finding, type NamedFinding } from './finding.ts';
 import { account, login } from './login.ts';
 import { configuration, stateFolder, versions, writable } from './machine.ts';
 import {
@@ -19,13 +20,13 @@ import { upgrade } from './upgrade.ts';
 /** Looks at one thing after the other, from the machine outwards; what hangs on a failure is left out. */
 export async function doctor(context: Context): Promise<number> {
   const { terminal } = context;
-  const findings: Finding[] = [];
-  const look = async <V extends Verdict>(check: string, act: () => V | Promise<V>) => {
-    const verdict = await settle(act);
-    const { status, says, fix } = verdict;
+  const findings: NamedFinding[] = [];
+  const look = async <V extends Finding>(check: string, act: () => V | Promise<V>) => {
+    const finding = await settle(act);
+    const { status, says, fix } = finding;
     findings.push({ check, status, says, ...(fix !== undefined && { fix }) });
-    if (!terminal.json) terminal.out(`${line(context, check, verdict)}\n`);
-    return verdict;
+    if (!terminal.json) terminal.out(`${line(context, check, finding)}\n`);
+    return finding;
   };
   await look('versions', versions);
   const configured = await look('configuration', () => configuration(context));
@@ -40,7 +41,7 @@ export async function doctor(context: Context): Promise<number> {
   return isWell ? exitCodes.done : exitCodes.failed;
 }
 
-type Look = <V extends Verdict>(check: string, act: () => V | Promise<V>) => Promise<V | Verdict>;
+type Look = <V extends Finding>(check: string, act: () => V | Promise<V>) => Promise<V | Finding>;
 
 async function network(context: Context, look: Look, isLoggedIn: boolean): Promise<void> {
   const reached = reach(context);
@@ -67,7 +68,7 @@ async function listen(context: Context, look: Look, reached: Reached): Promise<H
   return heard;
 }
 
-async function settle<V extends Verdict>(act: () => V | Promise<V>): Promise<V | Verdict> {
+async function settle<V extends Finding>(act: () => V | Promise<V>): Promise<V | Finding> {
   try {
     return await act();
   } catch (error) {
@@ -75,8 +76,8 @@ async function settle<V extends Verdict>(act: () => V | Promise<V>): Promise<V |
   }
 }
 
-function line({ terminal }: Context, check: string, { status, says, fix }: Verdict): string {
+function line({ terminal }: Context, check: string, { status, says, fix }: Finding): string {
   const colour = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
   const mark = terminal.style(colour[status], status.padEnd(4));
-  return `${mark}  ${check}: ${says}${fix === undefined ? '' : `\n      ${fix}`}`;
+  return `${mark}  ${check}: ${printable(says)}${fix === undefined ? '' : `\n      ${printable(fix)}`}`;
 }

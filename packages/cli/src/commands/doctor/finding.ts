@@ -2,7 +2,7 @@ import { TransportError } from '@sallyport/core';
 import { toFailure } from '../../io/failure.ts';
 
 /** What one look showed. */
-export interface Verdict {
+export interface Finding {
   readonly status: 'ok' | 'warn' | 'fail';
   /** One sentence or less. Never a secret. */
   readonly says: string;
@@ -10,24 +10,25 @@ export interface Verdict {
   readonly fix?: string;
 }
 
-export interface Finding extends Verdict {
+/** ... and at what. */
+export interface NamedFinding extends Finding {
   readonly check: string;
 }
 
-export function ok(says: string): Verdict {
+export function ok(says: string): Finding {
   return { status: 'ok', says };
 }
 
-export function warn(says: string, fix: string): Verdict {
+export function warn(says: string, fix: string): Finding {
   return { status: 'warn', says, fix };
 }
 
-export function fail(says: string, fix: string): Verdict {
+export function fail(says: string, fix: string): Finding {
   return { status: 'fail', says, fix };
 }
 
 /** What was thrown, as a finding with `fix`, else with the next step that the error knows. Ctrl-C goes on upwards. */
-export function failed(error: unknown, fix?: string): Verdict {
+export function failed(error: unknown, fix?: string): Finding {
   if (error instanceof TransportError && error.code === 'aborted') throw error;
   const { message, nextStep } = toFailure(error);
   // The sentences of the domain libraries end with their next step.

@@ -2,13 +2,13 @@ import { createClient } from '@sallyport/core/client';
 import type { Credentials } from '@sallyport/oauth';
 import { loginStore, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { fail, failed, ok, warn, type Verdict } from './finding.ts';
+import { fail, failed, ok, warn, type Finding } from './finding.ts';
 import { patienceMs, type Reached } from './service.ts';
 
 const logIn = 'Run: sallyport login';
 
 /** What is there to log in with, without asking anybody. */
-export async function login(context: Context): Promise<Verdict> {
+export async function login(context: Context): Promise<Finding> {
   const { clock, settings } = context;
   if (settings.token !== undefined) {
     const expiresAt = expiryOf(settings.token);
@@ -27,7 +27,7 @@ export async function login(context: Context): Promise<Verdict> {
 }
 
 /** Whether the service takes it; a token that has run out is renewed on the way, as for any command. */
-export async function account(context: Context, reached: Reached): Promise<Verdict> {
+export async function account(context: Context, reached: Reached): Promise<Finding> {
   const client = createClient({ ...reached, tokens: tokensOf(context, reached) });
   try {
     const { account: of, organization } = await client.oauth.profile({
@@ -41,7 +41,7 @@ export async function account(context: Context, reached: Reached): Promise<Verdi
   }
 }
 
-function describe({ expiresAt, refreshToken }: Credentials, now: number): Verdict {
+function describe({ expiresAt, refreshToken }: Credentials, now: number): Finding {
   if (expiresAt > now) return ok(`logged in; the access token holds for ${minutes(expiresAt - now)}`);
   return refreshToken === undefined
     ? fail(`the login expired ${minutes(now - expiresAt)} ago and cannot be renewed`, logIn)

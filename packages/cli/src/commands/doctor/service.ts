@@ -3,7 +3,7 @@ import type { ClientOptions, TransportResponse } from '@sallyport/core/client';
 import { discover } from '@sallyport/oauth';
 import { isIP } from 'node:net';
 import type { Context } from '../../context.ts';
-import { fail, failed, ok, warn, type Verdict } from './finding.ts';
+import { fail, failed, ok, warn, type Finding } from './finding.ts';
 
 /** How long one question may take, in milliseconds. */
 export const patienceMs = 5000;
@@ -20,7 +20,7 @@ export interface Heard {
   readonly heardAt: number;
 }
 
-export async function name({ env, settings }: Context): Promise<Verdict> {
+export async function name({ env, settings }: Context): Promise<Finding> {
   const { hostname, protocol } = new URL(settings.baseUrl);
   const proxy = proxyOf(protocol, env);
   if (proxy !== undefined) return ok(`${proxy}, unless NO_PROXY says otherwise`);
@@ -48,7 +48,7 @@ export async function hear({ clock, interrupt }: Context, { baseUrl, transport }
   return { answer, sentAt, heardAt: clock.now() };
 }
 
-export function unreachable(error: unknown): Verdict {
+export function unreachable(error: unknown): Finding {
   const code = codeOf(error);
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code))
     return failed(error, 'Trust its authority: NODE_EXTRA_CA_CERTS=FILE, or NODE_USE_SYSTEM_CA=1.');
@@ -57,7 +57,7 @@ export function unreachable(error: unknown): Verdict {
   return failed(error);
 }
 
-export function clockSkew({ answer, sentAt, heardAt }: Heard): Verdict {
+export function clockSkew({ answer, sentAt, heardAt }: Heard): Finding {
   const told = Date.parse(answer.headers['date'] ?? '');
   if (Number.isNaN(told)) return warn('the service does not tell its time', 'Compare the clocks by hand.');
   // Its second has no fraction: half of one is the best guess.
@@ -69,7 +69,7 @@ export function clockSkew({ answer, sentAt, heardAt }: Heard): Verdict {
 }
 
 /** `isGateway`: it is a Sallyport gateway, and nothing that merely answers. */
-export async function readiness({ answer }: Heard): Promise<Verdict & { readonly isGateway: boolean }> {
+export async function readiness({ answer }: Heard): Promise<Finding & { readonly isGateway: boolean }> {
   const body = parse(await answer.text(64 * 1024));
   const status = body?.['status'];
   if (typeof status !== 'string') {
@@ -88,7 +88,7 @@ export async function readiness({ answer }: Heard): Promise<Verdict & { readonly
   return { ...fail(says, 'Look at its log, and run `sallyport-gateway doctor` there.'), isGateway: true };
 }
 
-export async function discovery({ interrupt }: Context, reached: Reached): Promise<Verdict> {
+export async function discovery({ interrupt }: Context, reached: Reached): Promise<Finding> {
   const { metadata } = await discover(reached, interrupt.asked);
   return ok(`logins are issued by ${metadata.issuer}`);
 }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { inDialect, neutralDialect } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
-import { contract, workerVersion } from '@sallyport/core/contract';
+import { contract, headerNames, workerVersion } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
-import { fail, ok, warn, type Verdict } from './finding.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
 import { patienceMs, type Reached } from './service.ts';
 
 const fix =
@@ -17,10 +18,10 @@ const fix =
  */
 export async function upgrade(
   { interrupt, random }: Context,
-  { baseUrl }: Reached,
+  { baseUrl, dialect = neutralDialect }: Reached,
   isGateway: boolean,
-): Promise<Verdict> {
-  const url = endpointUrl(baseUrl, contract.worker.stream, { params: { id: 'doctor' } });
+): Promise<Finding> {
+  const url = endpointUrl(baseUrl, contract.worker.stream, { params: { id: 'doctor' } }, dialect);
   const request = (url.startsWith('https:') ? requestHttps : requestHttp)(url, {
     agent: false,
     signal: interrupt.asked,
@@ -29,7 +30,7 @@ export async function upgrade(
       upgrade: 'websocket',
       'sec-websocket-version': '13',
       'sec-websocket-key': Buffer.from(random.bytes(16)).toString('base64'),
-      'vendor-version': workerVersion,
+      [inDialect(headerNames.version, dialect)]: workerVersion,
     },
   });
   request.setTimeout(patienceMs, () => request.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
@@ -48,7 +49,7 @@ export async function upgrade(
   }
 }
 
-function judge({ headers, statusCode = 0 }: IncomingMessage, isGateway: boolean): Verdict {
+function judge({ headers, statusCode = 0 }: IncomingMessage, isGateway: boolean): Finding {
   if (statusCode === 101 || headers['sec-websocket-version'] !== undefined)
     return ok('WebSockets reach the gateway');
   if (statusCode !== 401) return fail(`a WebSocket is answered ${statusCode} on its way`, fix);

@@ -2,7 +2,7 @@ import { chosenProfile, profileNamed } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
-import { table } from '../../io/table.ts';
+import { pairs, table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
 
 export async function profileList(context: Context): Promise<Output | undefined> {
@@ -38,9 +38,5 @@ export async function profileShow(context: Context, _options: object, argument?:
     );
   }
   const profile = profileNamed(sources.user, name, 'this command');
-  const lines = [
-    `name          ${name}`,
-    ...Object.entries(profile).map(([key, value]) => `${key.padEnd(13)} ${value}`),
-  ];
-  return { json: { name, ...profile }, human: lines.join('\n') };
+  return { json: { name, ...profile }, human: pairs([['name', name], ...Object.entries(profile)]) };
 }

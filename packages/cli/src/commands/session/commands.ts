@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, naturalNumber, positiveInteger } from '../option-values.ts';
+import { collect, naturalNumber } from '../option-values.ts';
+import { takeOptions } from '../take.ts';
 
 export function addSessionCommands(program: Command, act: Act): void {
   const session = program.command('session').description('Run and watch sessions');
@@ -19,13 +20,12 @@ export function addSessionCommands(program: Command, act: Act): void {
     'sallyport session run - --detach < prompt.txt',
   );
   examples(
-    session
-      .command('list')
+    takeOptions(session.command('list'))
       .description("List the organization's sessions, newest first")
-      .option('--limit <number>', 'how many', positiveInteger, 20)
       .action(act(async () => (await import('./list.ts')).sessionList)),
     'sallyport session list',
     'sallyport session list --limit 100 --json',
+    'sallyport session list --all',
   );
   examples(
     session

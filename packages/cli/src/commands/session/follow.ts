@@ -3,6 +3,7 @@ import { createClient, streamSession } from '@sallyport/core/client';
 import type { SessionEvent } from '@sallyport/core/contract';
 import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { printable } from '../../io/printable.ts';
 import { endWatch, isFinal } from './end.ts';
 
 export interface FollowOptions {
@@ -20,7 +21,7 @@ export interface FollowOptions {
  */
 export async function* sessionEvents(
   context: Context,
-  { clientOptions }: Connection,
+  { clientOptions }: Pick<Connection, 'clientOptions'>,
   { sessionId, fromSeq = 0, until, signal }: FollowOptions,
 ): AsyncIterable<SessionEvent> {
   const { terminal } = context;
@@ -55,7 +56,8 @@ export async function* sessionEvents(
       }
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
-      if (attempt === 0) terminal.note(`The connection is lost (${(error as Error).message}); trying again.`);
+      if (attempt === 0)
+        terminal.note(`The connection is lost (${printable((error as Error).message)}); trying again.`);
     }
     await sleep(context.clock, fullJitter(context.random, attempt, { baseMs: 250, capMs: 10_000 }), signal);
     attempt += 1;

@@ -1,5 +1,5 @@
 import type { SessionEvent } from '@sallyport/core/contract';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createTerminal } from '../../io/terminal.ts';
 import { capture } from '../../testing/capture.ts';
 import { renderEvent } from './render.ts';
@@ -70,4 +70,29 @@ test('a failure is red', () => {
   renderEvent(event, createTerminal({ json: false }, streams, {}));
   expect(text().stderr).toBe('\u001B[31msession failed: exit code 3\u001B[39m\n');
   vi.unstubAllEnvs();
+});
+
+describe('what others wrote cannot steer the terminal', () => {
+  const sequences = '\u001B]0;owned\u0007\u001B[2J\u009B31m\r';
+
+  test.each([
+    ['session.message', { text: `look${sequences}` }],
+    ['session.updated', { status: `failed${sequences}`, reason: sequences }],
+    ['session.updated', { status: 'failed', signal: sequences }],
+    ['worker.exited', { signal: sequences }],
+    [`tool${sequences}`, { name: sequences }],
+  ])('%s', (type, data) => {
+    const { stdout, stderr } = shown(type, data, { messages: true });
+    expect(stdout).toBe('');
+    expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+
+  test('the lines of a message stay', () => {
+    expect(shown('session.message', { text: 'a\nb' }, { messages: true }).stderr).toBe('> a\nb\n');
+  });
+
+  test('but the output of the process is what it is', () => {
+    const colours = '\u001B[31mred\u001B[39m';
+    expect(shown('session.output', { stream: 'stdout', text: colours }).stdout).toBe(`${colours}\n`);
+  });
 });

@@ -1,4 +1,5 @@
 import type { SessionEvent } from '@sallyport/core/contract';
+import { printableLines } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
 import { causeOf, whyEnded } from './end.ts';
 
@@ -7,14 +8,17 @@ export interface RenderOptions {
   readonly messages?: boolean;
 }
 
-/** Shows an event: the process's output as it is, everything else as one line on stderr. */
+/**
+ * Shows an event: the process's output as it is, for its colours and progress bars are what the person asked for;
+ * everything else on stderr, without what could steer the terminal.
+ */
 export function renderEvent(event: SessionEvent, terminal: Terminal, options: RenderOptions = {}): void {
   if (terminal.json) return terminal.result({ json: event, human: '' });
   if (event.type === 'session.output') return renderOutput(event.data, terminal);
   const line = lineFor(event, options);
   if (line === undefined) return;
   const hasFailed = event.type === 'session.updated' && event.data['status'] === 'failed';
-  terminal.note(terminal.style(hasFailed ? 'red' : 'dim', line, 'err'));
+  terminal.note(terminal.style(hasFailed ? 'red' : 'dim', printableLines(line), 'err'));
 }
 
 function renderOutput(data: SessionEvent['data'], terminal: Terminal): void {

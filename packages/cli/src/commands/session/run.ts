@@ -2,6 +2,7 @@ import type { Session } from '@sallyport/core/contract';
 import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
+import { tellFailure, toFailure } from '../../io/failure.ts';
 import { advising } from '../../io/next-step.ts';
 import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
@@ -69,12 +70,22 @@ async function createSession(
       events: [{ type: 'session.message', data: { text: prompt } }],
     },
     signal,
+    onRetry: ({ attempt, cause }) => {
+      const why = typeof cause === 'number' ? `it answered ${cause}` : cause.message;
+      if (attempt === 1)
+        context.terminal.note(`The session could not be created yet (${why}); trying again.`);
+    },
   });
   return advising(created, {
+    unreachable: perhapsCreated,
+    timeout: perhapsCreated,
     not_found: otherEnvironments,
     environment_deleted: otherEnvironments,
   });
 }
+
+const perhapsCreated =
+  'Once the gateway is back, see whether the session was created all the same: sallyport session list';
 
 const otherEnvironments =
   'Without --env it goes to the one that is online; `sallyport bridge status` shows those of this machine.';
@@ -85,7 +96,8 @@ async function follow(context: Context, connection: Connection, session: Session
   const onInterrupt = () => {
     terminal.note('Stopping the session; press Ctrl-C again to leave it to itself.');
     stopSession(connection, session, { force: false }).catch((error: unknown) => {
-      terminal.note(`The session could not be stopped: ${(error as Error).message}`);
+      const failure = toFailure(error, context.env);
+      tellFailure({ ...failure, message: `The session could not be stopped. ${failure.message}` }, terminal);
     });
   };
   if (interrupt.asked.aborted) onInterrupt();

@@ -1,6 +1,7 @@
 import type { Session } from '@sallyport/core/contract';
 import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { advising } from '../../io/next-step.ts';
 import type { Output } from '../../io/terminal.ts';
 import { aboutSession } from './advice.ts';
 import { isFinal } from './end.ts';
@@ -33,13 +34,17 @@ export async function sessionStop(
   return { json: after, human };
 }
 
+/** The environment's account may stop work on it, who created the session may delete it: whoever may not is told. */
 export async function stopSession(
-  { client }: Connection,
-  { environment_id: environmentId, work_id: workId }: Session,
+  { client }: Pick<Connection, 'client'>,
+  { id, environment_id: environmentId, work_id: workId }: Session,
   options: { readonly force: boolean; readonly signal?: AbortSignal },
 ): Promise<void> {
   const { force, ...call } = options;
-  await client.bridge.stop({ params: { env_id: environmentId, work_id: workId }, body: { force }, ...call });
+  const params = { env_id: environmentId, work_id: workId };
+  await advising(client.bridge.stop({ params, body: { force }, ...call }), {
+    forbidden: `If you created it, you can end it with all its events: sallyport session delete ${id}\nElse ask the owner of ${environmentId}.`,
+  });
 }
 
 async function awaitEnd(context: Context, connection: Connection, sessionId: string): Promise<void> {

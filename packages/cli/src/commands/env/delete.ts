@@ -1,0 +1,26 @@
+import { connect } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { confirm } from '../../io/confirm.ts';
+import { deleteEach } from '../delete-each.ts';
+import { aboutEnvironment } from './describe.ts';
+
+export interface EnvDeleteOptions {
+  readonly yes?: boolean;
+}
+
+/** Deletes environments with their bridges' registrations. */
+export async function envDelete(
+  context: Context,
+  { yes = false }: EnvDeleteOptions,
+  ...given: string[]
+): Promise<number> {
+  const { client } = await connect(context);
+  const ids = [...new Set(given)];
+  if (!yes) {
+    const what = ids.length === 1 ? `environment ${ids.join()}` : `${ids.length} environments`;
+    await confirm(context, `Delete ${what} for good? What runs there is killed.`);
+  }
+  return deleteEach(context, ids, 'Environment', (id) =>
+    aboutEnvironment(client.environments.delete({ params: { env_id: id }, signal: context.interrupt.asked })),
+  );
+}

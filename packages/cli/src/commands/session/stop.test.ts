@@ -1,0 +1,29 @@
+import { ServiceError } from '@sallyport/core';
+import { createClient } from '@sallyport/core/client';
+import type { Session } from '@sallyport/core/contract';
+import { expect, test } from 'vitest';
+import { toFailure } from '../../io/failure.ts';
+import { stopSession } from './stop.ts';
+
+const session: Session = {
+  id: 'session_1',
+  title: '',
+  environment_id: 'env_1',
+  work_id: 'work_1',
+  status: 'running',
+  tags: [],
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+};
+
+test("who may not stop a session on a colleague's environment is told what else there is", async () => {
+  const refusal = new ServiceError('forbidden', 'The environment is of another account.');
+  const transport = { send: () => Promise.reject(refusal), close: () => Promise.resolve() };
+  const client = createClient({ baseUrl: 'http://127.0.0.1:1', transport });
+  const thrown = await stopSession({ client }, session, { force: false }).catch((error: unknown) => error);
+  expect(toFailure(thrown)).toMatchObject({
+    code: 'forbidden',
+    exitCode: 3,
+    nextStep: expect.stringMatching(/sallyport session delete session_1\n.*owner of env_1/) as string,
+  });
+});
