@@ -5,10 +5,12 @@ import { spawn } from 'node:child_process';
 import { createClient, streamSession, undiciTransport, type ClientOptions } from '@sallyport/core/client';
 import { fileTokenStore, TokenProvider } from '@sallyport/oauth';
 import { Installation } from '../e2e/installation.ts';
-import { printTable, sideBySide, type Way } from './timing.ts';
+import { median, printTable, sideBySide, type Way } from './timing.ts';
 
 const rounds = Number(process.argv[2] ?? 20);
 const command = 'echo one';
+/** What the service may add to the command itself. */
+const boundMs = 150;
 
 await using installation = new Installation();
 await installation.gateway();
@@ -59,5 +61,11 @@ const ways: readonly Way[] = [
   { name: `bare \`sh -c '${command}'\``, once: bare },
   { name: 'session, to the first output on its stream', once: throughSession },
 ];
-printTable(ways, await sideBySide(ways, rounds));
+const samples = await sideBySide(ways, rounds);
+printTable(ways, samples);
+const [bareMs, sessionMs] = samples.map(median);
+if (Number(sessionMs) - Number(bareMs) >= boundMs) {
+  console.error(`A session takes ${boundMs} ms or more beyond its command.`);
+  process.exitCode = 1;
+}
 await transport.close();

@@ -5,6 +5,7 @@ import {
   endpoints,
   families,
   isOptional,
+  isRateLimited,
   refusalStatuses,
   type Endpoint,
 } from '@sallyport/core/contract';
@@ -20,12 +21,12 @@ export const surfacePath = join(import.meta.dirname, '../../docs/surface.md');
 
 const intro = `# The surface
 
-Every endpoint, generated from the contract in \`packages/core/src/contract\` (\`node tools/generate/surface.ts\`). The
+Every endpoint, generated from the contract in \`packages/core/src/contract\` (\`node -C @sallyport/source tools/generate/surface.ts\`). The
 OpenAPI 3.1 document with all schemas is printed by \`sallyport-gateway openapi\`; \`sallyport api\` calls any of them.
 
 _Extension_ marks what the specification does not have, \`?\` what may be left out. Refusals are in the one shape of [errors.md](errors.md). A body is
-at most ${bytes(defaultLimits.bodyBytes)} where nothing else is said; a page has at most ${defaultLimits.maxPageSize} items; a call that lists 429 is
-limited to ${defaultLimits.ratePerMinute} a minute for each caller, unless configured otherwise.`;
+at most ${bytes(defaultLimits.bodyBytes)} where nothing else is said; a page has at most ${defaultLimits.maxPageSize} items; a row with a rate
+is limited to that for each caller, unless configured otherwise.`;
 
 function renderRow(row: Endpoint): string {
   const facts = [
@@ -68,23 +69,36 @@ function names(schema: Endpoint['headers'], before: readonly string[] = []): str
 function bodyOf({ body, encodings = ['json'], emptyBody, limits }: Endpoint): string {
   const members = body !== undefined && 'shape' in body ? names(body as Endpoint['headers']) : '';
   const size = limits?.bodyBytes === undefined ? '' : `, at most ${bytes(limits.bodyBytes)}`;
-  const may = emptyBody === true ? ', or empty' : '';
+  const may = emptyBody !== undefined ? ', or empty' : '';
   return `${encodings.join(' or ')}${members === '' ? '' : ` of ${members}`}${may}${size}`;
 }
 
-function answerOf({ responses, responseHeaders, transport }: Endpoint): string {
+/** How what is answered comes. */
+const forms: Readonly<Record<Endpoint['transport'], string>> = {
+  json: 'JSON',
+  multipart: 'JSON',
+  text: 'plain text',
+  page: 'a page',
+  sse: 'server-sent events',
+  websocket: 'a WebSocket',
+};
+
+function answerOf({ responses, responseHeaders, transport, eventStream }: Endpoint): string {
   const statuses = Object.entries(responses).map(
     ([status, schema]) => `${status}${schema === null ? ' without a body' : ''}`,
   );
   const headers = names(responseHeaders);
-  return `${statuses.join(' or ')}, ${transport}${headers === '' ? '' : `, with ${headers}`}`;
+  const either = eventStream === true ? ', or 200, server-sent events' : '';
+  return `${statuses.join(' or ')}, ${forms[transport]}${either}${headers === '' ? '' : `, with ${headers}`}`;
 }
 
-function limitsOf({ limits }: Endpoint): string {
+function limitsOf(row: Endpoint): string {
+  const { limits } = row;
   return [
     limits?.timeoutMs && `clients give up after ${limits.timeoutMs / 1000} s`,
     limits?.retryPausesMs && `clients retry after ${limits.retryPausesMs.join(' and ')} ms`,
     limits?.pageSize && `${limits.pageSize} items on a page by default`,
+    isRateLimited(row) && `${defaultLimits.ratePerMinute} a minute`,
   ]
     .filter(Boolean)
     .join('; ');

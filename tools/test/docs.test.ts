@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { exitCodeMeanings, exitCodes } from '@sallyport/cli';
 import { errorStatus } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
 
@@ -13,6 +14,14 @@ test('docs/errors.md has the table of codes', () => {
     Number(status),
   ]);
   expect(Object.fromEntries(rows)).toEqual(errorStatus);
+});
+
+test('docs/exit-codes.md has the table of exit codes', () => {
+  const page = readFileSync(join(root, 'docs/exit-codes.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d+) *\| `(\w+)` *\| ([^|]+?) *\|$/gm)];
+  expect(Object.fromEntries(rows.map(([, code, name = '']) => [name, Number(code)]))).toEqual(exitCodes);
+  for (const [, , name = '', meaning = ''] of rows)
+    expect(meaning.startsWith(exitCodeMeanings[name as keyof typeof exitCodes]), meaning).toBe(true);
 });
 
 describe('links inside the repository lead somewhere', () => {

@@ -1,6 +1,6 @@
 /**
  * `npm test`: everything that must hold, on a fresh clone as on a warm one. Ends with `N passed, N failed`, to which
- * formatting, project references, each lint, typecheck and build, and each test count one.
+ * formatting, project references, each lint, typecheck and build, each test and `npm start` count one.
  * With `--ci` nothing may be skipped.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { SetupError, bin, checkPinnedNode, install, nxEnv, root } from '../setup/install.mjs';
 import { capabilities } from './capabilities.mjs';
 import { readRun } from './results.mjs';
+import { startWorks } from './start.mjs';
 
 const { values: options } = parseArgs({ options: { ci: { type: 'boolean', default: false } } });
 /** @type {string[]} */
@@ -63,6 +64,8 @@ const nx = run(
 const results = readRun(root, projects, nx.status === 0);
 passed += results.passed;
 failed.push(...results.failed);
+
+check('npm start', await startWorks());
 
 if (results.skipped.length > 0) {
   const missing = Object.entries(capabilities()).filter(([, path]) => path === undefined);

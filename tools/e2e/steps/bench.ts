@@ -38,10 +38,23 @@ export class StepBench extends Installation {
     await this.#gateway?.stop('SIGKILL');
   }
 
-  /** The access token of the login, for calls that no command makes. */
-  get token(): string {
+  /** Asks the gateway itself, as the person who is logged in; for what no command shows. */
+  fetch(path: string): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.#login.accessToken}`, accept: '*/*' };
+    return fetch(`${this.baseUrl}${path}`, { headers });
+  }
+
+  /** The directories of all environments, each as often as it is registered. */
+  async directories(): Promise<string[]> {
+    const organization = `/v1/environment_providers/private/organizations/${this.#login.organizationId}`;
+    const answer = await this.fetch(`${organization}/environments?limit=1000`);
+    const { environments } = (await answer.json()) as { environments: { directory: string }[] };
+    return environments.map(({ directory }) => directory);
+  }
+
+  get #login(): { readonly accessToken: string; readonly organizationId: string } {
     const file = join(this.folder, 'config/state/logins', `${encodeURIComponent(this.proxy.url)}.json`);
-    return (JSON.parse(readFileSync(file, 'utf8')) as { accessToken: string }).accessToken;
+    return JSON.parse(readFileSync(file, 'utf8')) as { accessToken: string; organizationId: string };
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

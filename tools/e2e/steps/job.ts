@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Program } from '../process.ts';
@@ -7,23 +8,28 @@ import { processesOf, sessionLog, until, type LoggedEvent } from './session-log.
 
 /**
  * What a session runs. Whoever runs it, or anything of it, holds the lock: a second holder leaves `overlap` in the trace.
- * One process moves out of the group; the events on standard input are counted; `go` lets it end.
+ * One process moves out of the group; the events on standard input are counted; a line from `go` lets it end.
  */
 const command = `exec 9>>lock; flock -n 9 || echo overlap >>trace
 echo one; echo "start $$" >>trace; setsid sleep 1000 >/dev/null 2>&1 &
 grep -c '"session.message"' | sed 's/^/prompts: /'
-while [ ! -e go ]; do sleep 0.02; done; echo two; echo end >>trace`;
+read -r _ <go; echo two; echo end >>trace`;
 
 /** The main job in a directory of its own, on a bench that others use before and after, never meanwhile. */
 export class Job {
   readonly #bench: StepBench;
   readonly #directory: string;
+  readonly #go: number;
   #bridge: Program | undefined;
   #run: Program | undefined;
 
   constructor(bench: StepBench) {
     this.#bench = bench;
     this.#directory = mkdtempSync(join(bench.folder, 'job-'));
+    const pipe = join(this.#directory, 'go');
+    execFileSync('mkfifo', [pipe]);
+    // For reading, too: then it opens without a reader, and keeps what was written until there is one.
+    this.#go = openSync(pipe, 'r+');
     bench.proxy.forget();
   }
 
@@ -31,9 +37,10 @@ export class Job {
     this.#bridge = this.#bench.sallyport(['bridge', 'run', '--dir', this.#directory, '--exec', command]);
   }
 
-  /** kill -9 of the bridge alone: what it leaves behind has to end by itself. */
+  /** kill -9 of the bridge alone: what it leaves behind ends by itself, before there is another bridge. */
   async killBridge(): Promise<void> {
     await this.#bridge?.stop('SIGKILL');
+    await this.#nothingIsLeft();
   }
 
   /** Resolves when the session's process runs; gives its pid. */
@@ -48,18 +55,22 @@ export class Job {
 
   async startSession(): Promise<void> {
     await this.#bridge?.shows(/Waiting for work/);
-    const environment = await this.environmentId();
-    this.#run = this.#bench.sallyport(['session', 'run', 'look', '--env', environment]);
+    this.#run = this.#bench.sallyport(['session', 'run', 'look', '--env', this.#environmentId ?? '']);
   }
 
-  async environmentId(): Promise<string> {
-    const [, id = ''] = (await this.#bridge?.shows(/environment (env_\w+)/i)) ?? [];
-    return id;
+  /** `undefined`: the bridge was never told. */
+  get #environmentId(): string | undefined {
+    return /environment (env_\w+)/i.exec(this.#bridge?.screen ?? '')?.[1];
+  }
+
+  async #nothingIsLeft(): Promise<void> {
+    const environmentId = this.#environmentId;
+    if (environmentId !== undefined) await until(() => processesOf(environmentId).length === 0);
   }
 
   /** Lets the command end. */
   go(): void {
-    writeFileSync(join(this.#directory, 'go'), '');
+    writeSync(this.#go, '\n');
   }
 
   get trace(): readonly string[] {
@@ -72,14 +83,17 @@ export class Job {
     const run = this.#run!;
     const exitCode = await run.end();
     const [, sessionId = ''] = /session (session_\w+) on/.exec(run.screen) ?? [];
-    const { proxy, baseUrl, token } = this.#bench;
-    const log = await sessionLog(baseUrl, token, sessionId);
+    const { proxy } = this.#bench;
+    const log = await sessionLog(this.#bench, sessionId);
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
     expect(new Set(log.map(({ id }) => id)).size).toBe(log.length);
     // What was acknowledged is there, where it was said to be.
     expect(log.map(({ id, seq }) => ({ id, seq }))).toEqual(expect.arrayContaining(proxy.acknowledged));
     expect(linesOf(log).join('')).toBe(run.stdout);
-    await until(() => processesOf(sessionId).length === 0);
+    await this.#nothingIsLeft();
+    // However often it was registered, it is one environment.
+    const directories = await this.#bench.directories();
+    expect(directories.filter((directory) => directory === this.#directory)).toHaveLength(1);
     expect(this.trace).not.toContain('overlap');
     const { status, reason } = log.findLast(({ type }) => type === 'session.updated')?.data ?? {};
     return {
@@ -104,6 +118,9 @@ export class Job {
 
   async abandon(): Promise<void> {
     await Promise.all([this.#bridge?.stop('SIGKILL'), this.#run?.stop('SIGKILL')]);
+    closeSync(this.#go);
+    // There are some only where the test has failed.
+    for (const pid of processesOf(this.#environmentId ?? '')) process.kill(pid, 'SIGKILL');
   }
 }
 

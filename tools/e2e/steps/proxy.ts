@@ -6,6 +6,7 @@ import { FrameReader } from './frames.ts';
 
 /** What of the main job goes by; of the two frames the worker's event is the request, its acknowledgement the answer. */
 export type Step =
+  | 'token'
   | 'register'
   | 'poll'
   | 'ack'
@@ -22,6 +23,7 @@ export type Step =
 export type Side = 'before' | 'after';
 
 const steps: readonly (readonly [Step, RegExp])[] = [
+  ['token', /^POST \/v1\/oauth\/token$/],
   ['register', /^POST \/v1\/environments\/bridge$/],
   ['poll', /^GET \/v1\/environments\/[^/]+\/work\/poll/],
   ['ack', /^POST \/v1\/environments\/[^/]+\/work\/[^/]+\/ack$/],

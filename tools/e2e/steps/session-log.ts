@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { StepBench } from './bench.ts';
 
 export interface LoggedEvent {
   readonly id: string;
@@ -7,29 +8,26 @@ export interface LoggedEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** All that the gateway at `baseUrl` has stored of a session. */
-export async function sessionLog(baseUrl: string, token: string, sessionId: string): Promise<LoggedEvent[]> {
-  const ending = new AbortController();
-  const answer = await fetch(`${baseUrl}/v1/sessions/${sessionId}/events/stream?beta=true&from_seq=0`, {
-    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
-    signal: ending.signal,
-  });
+/** All that the gateway has stored of a session. */
+export async function sessionLog(bench: StepBench, sessionId: string): Promise<LoggedEvent[]> {
+  const answer = await bench.fetch(`/v1/sessions/${sessionId}/events/stream?beta=true&from_seq=0`);
   let text = '';
   for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;
     if (text.includes('event: caught_up')) break;
   }
-  ending.abort();
   return text
     .split('\n\n')
     .filter((block) => /^id: /m.test(block))
     .map((block) => JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '') as LoggedEvent);
 }
 
-/** The processes of a session's work that live, wherever they moved to. */
-export function processesOf(sessionId: string): number[] {
+/** The processes of an environment's sessions that live, wherever they moved to. */
+export function processesOf(environmentId: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => environmentOf(pid).includes(`SALLYPORT_SESSION_ID=${sessionId}\0`)).map(Number);
+  return pids
+    .filter((pid) => environmentOf(pid).includes(`SALLYPORT_ENVIRONMENT_ID=${environmentId}\0`))
+    .map(Number);
 }
 
 function environmentOf(pid: string): string {

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Installation, RunOptions } from '../installation.ts';
-import { binDir } from '../installation.ts';
+import { binDir, type Installation, type RunOptions } from '../installation.ts';
 import type { Program } from '../process.ts';
+
+/** It takes Linux, and the right to mount in a namespace of one's own. */
+export const canMountDisks = spawnSync('unshare', ['-m', 'true']).status === 0;
 
 /** A folder that is a disk of its own for the programs that are run by it, and for nobody else. */
 export class SmallDisk {
