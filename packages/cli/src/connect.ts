@@ -53,8 +53,10 @@ export async function connect(context: Context): Promise<Connection> {
     throw await loginRequired(context.settings, error);
   });
   const stored = context.settings.token === undefined ? await store.load(loginKey) : undefined;
-  const organizationId =
-    context.settings.organizationId ?? stored?.organizationId ?? (await onlyOrganization(client));
+  const chosen = context.settings.organizationId;
+  if (stored?.organizationId !== undefined && chosen !== undefined && chosen !== stored.organizationId)
+    await requireMembership(client, chosen);
+  const organizationId = chosen ?? stored?.organizationId ?? (await onlyOrganization(client));
   const reporter = telemetry(context, clientOptions);
   return { clientOptions, client, tokens, organizationId, reporter, store, loginKey };
 }
@@ -73,6 +75,19 @@ function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
     await batcher.shutdown(1000);
   });
   return batcher;
+}
+
+/** The organization of the settings may be of another gateway, or of another account. */
+async function requireMembership(client: Client, organizationId: string): Promise<void> {
+  const { account } = await client.account.bootstrap();
+  const own = account.memberships.map(({ organization }) => organization.uuid);
+  if (own.includes(organizationId)) return;
+  throw new CommandError(
+    'unknown_organization',
+    `This login has no membership in the organization ${organizationId} that the settings name.`,
+    exitCodes.notLoggedIn,
+    `It has one in ${own.join(', ') || 'none'}. See where the setting comes from: sallyport config list --show-origin`,
+  );
 }
 
 async function onlyOrganization(client: Client): Promise<string> {

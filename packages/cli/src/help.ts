@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { CommanderError, type AddHelpTextContext, type Command } from 'commander';
+import { CommanderError, Help, type AddHelpTextContext, type Command, type Option } from 'commander';
 import { exitCodeMeanings, exitCodes } from './io/exit.ts';
 import { fromCommander, unknownCommand } from './usage.ts';
 
@@ -21,7 +21,7 @@ export function examples(command: Command, ...lines: readonly string[]): Command
 export function finishHelp(program: Command): void {
   for (const command of withDescendants(program)) {
     command
-      .configureHelp({ showGlobalOptions: command !== program })
+      .configureHelp({ showGlobalOptions: command !== program, optionDescription })
       .configureOutput({ outputError: () => undefined }) // `runProgram` tells it, in the form asked for
       .exitOverride((error) => {
         throw isAskedFor(error) ? error : fromCommander(command, error);
@@ -30,6 +30,11 @@ export function finishHelp(program: Command): void {
     if (command.commands.length > 0) addHelpCommand(command);
   }
   program.addHelpText('beforeAll', refuseUnknownTopic);
+}
+
+/** That an option which may be repeated begins with none goes without saying. */
+function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, '');
 }
 
 /** Help or version: what was wanted is on stdout. */

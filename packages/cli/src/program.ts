@@ -13,6 +13,7 @@ import { createAct } from './execute.ts';
 import { examples, finishHelp, isAskedFor } from './help.ts';
 import { exitCodes } from './io/exit.ts';
 import { createTerminal } from './io/terminal.ts';
+import { refuseEmptyOptions } from './usage.ts';
 import { version } from './version.ts';
 
 /** Runs the command line `argv` (without node and script) and gives its exit code. Never throws. */
@@ -54,6 +55,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addApiCommands(program, act);
   addDoctorCommands(program, act);
   addCompletionCommands(program, act);
+  program.hook('preAction', (_program, command) => refuseEmptyOptions(command));
   finishHelp(program);
   return program;
 }

@@ -12,6 +12,18 @@ export function usageError(command: Command, message: string): CommandError {
   return new CommandError('usage', message, exitCodes.usage, `See: ${commandPath(command)} --help`);
 }
 
+/** An option that is there with nothing in it is a variable of a script that is unset: no command has a use for one. */
+export function refuseEmptyOptions(command: Command): void {
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    const empty = at.options.find((option) => isEmpty(at.getOptionValue(option.attributeName())));
+    if (empty !== undefined) throw usageError(command, `The value of ${empty.long ?? empty.flags} is empty.`);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isEmpty) : typeof value === 'string' && value.trim() === '';
+}
+
 /** Commander's refusal as one sentence of ours: `error: unknown option '--limt'\n(Did you mean --limit?)`. */
 export function fromCommander(command: Command, { code, message }: CommanderError): CommandError {
   if (code === 'commander.help') return usageError(command, `Which command of \`${commandPath(command)}\`?`);

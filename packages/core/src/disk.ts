@@ -4,6 +4,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   EACCES: 'permission is denied',
   EPERM: 'permission is denied',
+  ENOTDIR: 'a part of the path is no folder',
 };
 
 /** Whether a file was not written for want of room, or of quota. */
@@ -13,6 +14,9 @@ export function isDiskFull(error: unknown): boolean {
 
 /** Why a file was not written, as the end of a sentence. */
 export function whyNotWritten(error: unknown): string {
+  // The folder above is there, or its own making would have failed: it is one like /proc.
+  if (errnoOf(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'mkdir')
+    return 'no folder can be made there';
   return reasons[errnoOf(error)] ?? (error instanceof Error ? error.message : String(error));
 }
 

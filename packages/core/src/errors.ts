@@ -116,7 +116,7 @@ export function toErrorBody(error: ServiceError, requestId: string): ErrorBody {
 }
 
 /** Why a request got no answer of the service. */
-export type TransportErrorCode = 'unreachable' | 'timeout' | 'aborted' | 'unexpected_answer';
+export type TransportErrorCode = 'unreachable' | 'insecure' | 'timeout' | 'aborted' | 'unexpected_answer';
 
 /** The network's failure, as opposed to the service's refusal. */
 export class TransportError extends Error {

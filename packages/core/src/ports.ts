@@ -11,6 +11,11 @@ export interface TokenSource {
     readonly refused?: string;
     readonly signal?: AbortSignal;
   }): Promise<string>;
+  /**
+   * Resolves when a person has logged in anew since the token that was given or looked at last, without asking the service;
+   * rejects when `signal` aborts. Absent where a running process gets no other login.
+   */
+  changed?(signal: AbortSignal): Promise<void>;
 }
 
 /** Whether a `TokenSource` gave up for good: a person must log in again, or set another token. */

@@ -134,6 +134,22 @@ describe('start', () => {
     expect(() => statSync(join(directory, 'untouched'))).toThrow('ENOENT');
   });
 
+  test('a port that a gateway holds already is said to be, with its process and address', async () => {
+    const gateway = await started(join(directory, 'running'));
+    const { port } = new URL(gateway.url);
+    const start = (at: string) => run(['start', '--port', port, '--data-dir', join(directory, at)]);
+    const same = await start('running');
+    expect(same).toMatchObject({
+      code: 1,
+      stderr: `sallyport-gateway: The gateway runs already (process ${String(gateway.child.pid)}) at ${gateway.url}: use it, or stop it first.\n`,
+    });
+    const other = await start('another');
+    expect(other.stderr).toBe(
+      `sallyport-gateway: A gateway with another data directory runs at ${gateway.url}: stop it, or choose another port with --port (0 picks a free one).\n`,
+    );
+    expect(await gateway.stop()).toBe(0);
+  });
+
   test.each([join(main, 'below-a-file'), '/proc/sallyport'])(
     '%s as the data directory is refused',
     async (at) => {
@@ -234,15 +250,27 @@ describe('usage', () => {
   });
 
   test.each([
-    [['strat'], /^error: there is no command 'strat'\. Did you mean start\?\n$/],
+    [
+      ['strat'],
+      /^sallyport-gateway: There is no command 'strat'\. Did you mean start\?\nSee: sallyport-gateway --help\n$/,
+    ],
     [
       ['frobnicate', '--port', '0'],
-      /^error: there is no command 'frobnicate'\. `sallyport-gateway --help` lists all\.\n$/,
+      /^sallyport-gateway: There is no command 'frobnicate'\.\nSee: sallyport-gateway --help\n$/,
     ],
-    [['start', 'now'], /^error: start takes no arguments, but got now\n$/],
+    [
+      ['start', 'now'],
+      /^sallyport-gateway: Start takes no arguments, but got now\.\nSee: sallyport-gateway start --help\n$/,
+    ],
     [['admin', 'usr'], /Did you mean user/],
-    [['start', '--prot', '1'], /unknown option '--prot'/],
-    [['start', '--set', 'port'], /'--set <key=value>' argument 'port' is invalid. It must be KEY=VALUE\./],
+    [
+      ['start', '--prot', '1'],
+      /^sallyport-gateway: Unknown option '--prot'\. Did you mean --port\?\nSee: sallyport-gateway start --help\n$/,
+    ],
+    [
+      ['start', '--set', 'port'],
+      /'--set <key=value>' argument 'port' is invalid: It must be KEY=VALUE\.\nSee: sallyport-gateway start --help\n$/,
+    ],
     [['start', '--port', 'x'], /^sallyport-gateway: port \(from --port\) must be a whole number/],
     [['config', '--set', 'oauth.issParam=1'], /Did you mean oauth\.issParameter\?/],
   ])('%j is wrong usage', async (args, message) => {

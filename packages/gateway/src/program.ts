@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { configurable, type ConfigFlags } from './admin/flags.ts';
 import { addAdminCommands } from './admin/program.ts';
+import { refuseClearly } from './usage.ts';
 import { version } from './version.ts';
 
 /** Parses the command line and runs the command; each one's modules are loaded only when it runs. */
@@ -12,7 +13,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(argv);
   } catch (error) {
-    // Commander has printed its message, or the help that was asked for; wrong usage is 2.
+    // Its message is on the screen, or the help that was asked for; wrong usage is 2.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else {
       const { describeFailure } = await import('./admin/failure.ts');
@@ -27,7 +28,6 @@ export function createProgram(): Command {
   const program = new Command('sallyport-gateway')
     .description('The Sallyport gateway: authorization server, work dispatcher, event streams and telemetry.')
     .version(version)
-    .exitOverride()
     .showSuggestionAfterError()
     .addHelpText(
       'after',
@@ -83,6 +83,7 @@ Examples:
     });
 
   addAdminCommands(program);
+  refuseClearly(program);
   return program;
 }
 
@@ -91,6 +92,6 @@ async function refuseArguments(program: Command, start: Command): Promise<void> 
   if (first === start.name()) start.error(`error: start takes no arguments, but got ${start.args.join(' ')}`);
   const { didYouMean } = await import('@sallyport/core');
   const names = program.commands.map((command) => command.name());
-  const next = didYouMean(first, names) ?? '`sallyport-gateway --help` lists all.';
-  program.error(`error: there is no command '${first}'. ${next}`);
+  const meant = didYouMean(first, names);
+  program.error(`error: there is no command '${first}'${meant === undefined ? '' : `. ${meant}`}`);
 }

@@ -61,6 +61,7 @@ describe('work of an earlier bridge', () => {
     const { bench } = await startSession('echo up; sleep 1000', where);
     await bench.until('session.output');
     bench.runtime.kill();
+    bench.runtime.kill(); // without a word to the service
     expect(await bench.result).toMatchObject({ killed: true });
     expect(stateOf(where).sessions).toMatchObject([
       { session_id: 'session_a', work_id: workOf('session_a') },

@@ -14,6 +14,8 @@ export interface Context {
   /** Sent as `vendor-worker-id`: tells this installation's bridge from others of the account. */
   readonly workerId: string;
   readonly deriveIngressToken: (workerJwt: string) => string;
-  /** Aborts when the bridge is to end at once: no call to the service is worth waiting for. */
+  /** Aborts when the bridge is to end at once: no call to the service is worth waiting for, but the farewell. */
   readonly killed: AbortSignal;
+  /** Aborts when not even the farewell is waited for any more. */
+  readonly gone: AbortSignal;
 }

@@ -194,18 +194,40 @@ describe('work whose acknowledgement was under way when the bridge was told to s
   });
 });
 
-describe('`kill` gives up', () => {
-  test.each(['disconnect', 'unregister'])('the last call (%s)', async (route) => {
-    service.script(route, { hang: true });
-    const bench = start({ run: 'true', clock: new ManualClock(), remove: route === 'unregister' });
-    await bench.until('polling');
+describe('`kill` still tells the service, for 1.5 s at most', () => {
+  const stubborn = `trap '' INT TERM; echo up; while :; do sleep 1000; done`;
+
+  test('of the end of each session on its stream, then that it leaves', async () => {
+    const { bench, stream } = await startSession(stubborn);
+    await stream.frames.until(({ type }) => type === 'worker.ready'); // its stream is open
     bench.signal();
-    await service.called(route);
+    await service.called('stop');
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
+    expect(stream.frames.all.at(-1)).toMatchObject({ type: 'worker.exited', data: { signal: 'SIGKILL' } });
+    expect(service.countOf('stop')).toBe(1);
+    expect(routes().at(-1)).toBe('disconnect');
   });
 
-  test('the report of work that is stopped, and makes no further call', async () => {
+  test('by force, with the proof of the worker, where the stream is lost', async () => {
+    const directory = temporaryFolder();
+    const { bench, stream } = await startSession(stubborn, {
+      clock: new ManualClock(),
+      random: halfway,
+      directory,
+    });
+    await bench.until('session.output');
+    stream.socket.terminate();
+    await bench.until('session.disconnected');
+    bench.runtime.kill();
+    expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
+    const { body, headers } = await service.called('stop');
+    expect([body, headers['x-worker-token']]).toEqual([{ force: true }, 'jwt-1']);
+    expect(routes().at(-1)).toBe('disconnect');
+    expect(new BridgeState(bench.stateDir, [service.url, directory, 'bench']).sessions).toEqual([]);
+  });
+
+  test('of work that never began', async () => {
     service.script('stop', { hang: true });
     service.script('handshake', unavailable);
     service.grantSession('session_a');
@@ -215,6 +237,34 @@ describe('`kill` gives up', () => {
     await service.called('stop');
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
-    expect(service.countOf('disconnect')).toBe(0);
+    expect((await service.called('stop', 2)).body).toEqual({ force: true });
+    expect(routes().at(-1)).toBe('disconnect');
+  });
+
+  test('and leaves what takes longer to the next start', async () => {
+    service.acknowledges = false;
+    service.script('disconnect', { hang: true });
+    const clock = new ManualClock();
+    const directory = temporaryFolder();
+    const { bench, stream } = await startSession(stubborn, { clock, directory });
+    await stream.frames.until(({ type }) => type === 'worker.ready'); // its stream is open
+    bench.runtime.kill();
+    await stream.frames.until(({ type }) => type === 'worker.exited');
+    await clock.advance(1_000);
+    await service.called('disconnect');
+    await clock.advance(500);
+    expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
+    const state = new BridgeState(bench.stateDir, [service.url, directory, 'bench']);
+    expect(state.sessions).toMatchObject([{ session_id: 'session_a', must_end: true }]);
+  });
+
+  test.each(['disconnect', 'unregister'])('unless it is called once more (%s)', async (route) => {
+    service.script(route, { hang: true });
+    const bench = start({ run: 'true', clock: new ManualClock(), remove: route === 'unregister' });
+    await bench.until('polling');
+    bench.runtime.kill();
+    await service.called(route);
+    bench.runtime.kill();
+    expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
   });
 });

@@ -8,6 +8,7 @@ import { toError } from './failure.ts';
 import { obtainCredentials, registerWorker, type Credentials } from './handshake.ts';
 import { judgeStepFailure, judgeStreamEnd, type LinkJudgement, type LinkStep } from './link-judgement.ts';
 import type { Outbox } from './outbox.ts';
+import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
 import { PlaceInLog } from './place-in-log.ts';
 import { WorkerStream, type StreamEnd } from './stream.ts';
@@ -32,7 +33,7 @@ export interface LinkOptions {
 
 /** Where the link goes on. */
 type Next =
-  | { readonly step: LinkStep; readonly error?: Error; readonly waitMs?: number }
+  | { readonly step: LinkStep; readonly error?: Error; readonly waitMs?: number; readonly untold?: true }
   | { readonly step: 'gone'; readonly reason: EndReason };
 
 /** Keeps one session connected to the service, from the handshake to the session's end, through whatever happens. */
@@ -81,6 +82,15 @@ export class Link {
       }
     }
     return undefined;
+  }
+
+  get isOpen(): boolean {
+    return this.#stream?.isOpen ?? false;
+  }
+
+  /** Proves to the service which worker speaks, once the handshake gave it. */
+  get workerToken(): string | undefined {
+    return this.#credentials?.workerJwt;
   }
 
   /** Nothing more will be said than what waits: tries at once if it has no stream, and the next failure is the end. */
@@ -147,9 +157,9 @@ export class Link {
   async #rest(next: Next): Promise<void> {
     const { context, sessionId } = this.#options;
     if (next.step === 'gone' || this.#abort.signal.aborted) return;
-    const { error, waitMs = 0 } = next;
-    if (error) context.emit({ type: 'session.disconnected', sessionId, error, retryInMs: waitMs });
-    if (waitMs > 0) await this.#pause.for(waitMs);
+    const { error, waitMs = 0, untold = false } = next;
+    if (error && !untold) context.emit({ type: 'session.disconnected', sessionId, error, retryInMs: waitMs });
+    if (waitMs > 0) await pauseAfter(context, this.#pause, error, waitMs);
   }
 
   async #take(step: LinkStep): Promise<Next> {
@@ -283,6 +293,7 @@ export class Link {
     if (isRivalry) return { step: 'gone', reason: 'superseded' };
     this.#supersededAt = now;
     this.#options.onDoubt(true);
-    return { step: 'doubt', error };
+    // Often it is the session's end, and no outage: not told before it is known.
+    return { step: 'doubt', error, untold: true };
   }
 }

@@ -5,6 +5,7 @@ import { acknowledgeDelivery } from './ack.ts';
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
+import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
 import type { Registration } from './registration.ts';
 import type { Sessions, Work } from './sessions.ts';
@@ -222,8 +223,9 @@ export class Poller {
     error: unknown,
     retryInMs: number,
   ): Promise<void> {
-    this.#options.context.emit({ type, error: toError(error), retryInMs });
-    await this.#rest(retryInMs);
+    const { context } = this.#options;
+    context.emit({ type, error: toError(error), retryInMs });
+    if (retryInMs > 0) await pauseAfter(context, this.#pause, error, retryInMs);
   }
 
   async #rest(ms: number): Promise<void> {

@@ -226,6 +226,19 @@ describe('polling', () => {
     expect(await bench.until('session.ended')).toMatchObject({ exitCode: 0 });
   });
 
+  test('goes on at once when a person has logged in again', async () => {
+    const { promise: changed, resolve: logIn } = Promise.withResolvers<undefined>();
+    const tokens = { token: async () => 'access', changed: () => changed };
+    const bench = start({ run: 'true', tokens, clock: new ManualClock() });
+    await bench.until('polling');
+    const refusal = { status: 401, body: { error: 'invalid_token' } };
+    service.script('poll', refusal, refusal);
+    service.grant({});
+    await bench.until('login_required');
+    logIn(undefined);
+    await bench.until('polling', 2);
+  });
+
   test('asks for nothing at capacity, and at once again when a session has ended', async () => {
     const { stream } = await startSession('read line', { maxSessions: 1, interactive: true });
     const full = await service.called('poll', 2);

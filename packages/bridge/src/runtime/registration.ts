@@ -3,6 +3,7 @@ import { ServiceError, TransportError, type TokenSource } from '@sallyport/core'
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
+import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
 import type { BridgeState } from './state.ts';
 import { within } from './within.ts';
@@ -83,10 +84,10 @@ export class Registration {
   /** Says that the bridge stops, so that the environment shows offline now and not when its presence lapses. */
   async disconnect(limitMs: number): Promise<void> {
     if (!this.#isRegistered) return; // another bridge may have it
-    const { client, clock, killed, workerId } = this.#options.context;
+    const { client, clock, gone, workerId } = this.#options.context;
     const headers = { 'vendor-worker-id': workerId };
     const params = { env_id: this.environmentId };
-    await within(clock, limitMs, killed, (signal) =>
+    await within(clock, limitMs, gone, (signal) =>
       client.bridge.disconnect({ headers, params, body: {}, signal }),
     );
   }
@@ -97,7 +98,7 @@ export class Registration {
     const environmentId = this.#environmentId;
     if (environmentId === undefined) return;
     const params = { environment_id: environmentId };
-    await within(context.clock, limitMs, context.killed, (signal) =>
+    await within(context.clock, limitMs, context.gone, (signal) =>
       context.client.bridge.unregister({ params, signal }),
     );
     state.removePointer();
@@ -160,7 +161,7 @@ export class Registration {
       ? pauseMs[verdict.kind]
       : this.#backoff.next('retryAfterMs' in verdict ? verdict.retryAfterMs : undefined);
     context.emit({ type: lasting ? verdict.kind : 'offline', error: toError(error), retryInMs });
-    await this.#pause.for(retryInMs);
+    await pauseAfter(context, this.#pause, error, retryInMs);
     return false;
   }
 

@@ -31,6 +31,15 @@ const shutdownMs = 14_000;
 /** How long the last call to the service may take; less where the service took too long already. */
 const farewellMs = 3_000;
 const overdueFarewellMs = 1_000;
+/** After `kill`: how long the service is told of the ends of sessions, and all in all. */
+const lastWordsMs = 1_000;
+const killFarewellMs = 1_500;
+
+interface Parts {
+  readonly registration: Registration;
+  readonly sessions: Sessions;
+  readonly poller: Poller;
+}
 
 /**
  * The bridge on a person's machine: registers a directory as an environment, polls for work and runs it, until told to stop.
@@ -45,11 +54,13 @@ const overdueFarewellMs = 1_000;
 export class BridgeRuntime {
   readonly #options: BridgeRuntimeOptions;
   readonly #clock: Clock;
-  #running:
-    { readonly registration: Registration; readonly sessions: Sessions; readonly poller: Poller } | undefined;
+  #running: Parts | undefined;
   #deadline: Timer | undefined;
   #isOverdue = false;
   readonly #killed = new AbortController();
+  /** Not even a farewell is waited for. */
+  readonly #gone = new AbortController();
+  readonly #farewellTimers: Timer[] = [];
 
   constructor(options: BridgeRuntimeOptions) {
     this.#options = options;
@@ -73,12 +84,25 @@ export class BridgeRuntime {
     }
   }
 
-  /** Ends a run at once: all processes are killed, every call to the service is given up. */
+  /**
+   * Ends a run at once: all processes are killed, and every call to the service is given up, but for the word that it ends,
+   * which takes 1.5 s at most. Called again it gives that up, too.
+   */
   kill(): void {
+    if (this.#killed.signal.aborted) return this.#gone.abort();
     this.#killed.abort();
-    this.#running?.registration.stop();
-    this.#running?.poller.kill();
-    this.#running?.sessions.kill();
+    if (this.#running) this.#end(this.#running);
+  }
+
+  #end({ registration, sessions, poller }: Parts): void {
+    const lastWords = new AbortController();
+    const later = (ms: number, end: AbortController) =>
+      this.#farewellTimers.push(this.#clock.after(ms, () => end.abort(), { keepAlive: true }));
+    later(lastWordsMs, lastWords);
+    later(killFarewellMs, this.#gone);
+    registration.stop();
+    poller.kill();
+    sessions.leave(AbortSignal.any([lastWords.signal, this.#gone.signal]));
   }
 
   #checkDirectory(): void {
@@ -109,7 +133,7 @@ export class BridgeRuntime {
     });
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
-    if (this.#killed.signal.aborted) this.kill(); // before there was anything to kill
+    if (this.#killed.signal.aborted) this.#end({ registration, sessions, poller }); // there was nothing to kill before
     try {
       const leftovers = await killLeftovers(state);
       await registration.register();
@@ -130,7 +154,7 @@ export class BridgeRuntime {
       return { reason, killed: context.killed.aborted };
     } finally {
       watch.cancel();
-      this.#deadline?.cancel();
+      for (const timer of [this.#deadline, ...this.#farewellTimers]) timer?.cancel();
       signal?.removeEventListener('abort', stop);
     }
   }
@@ -175,6 +199,7 @@ export class BridgeRuntime {
       workerId: state.pointer?.worker_id ?? ids.uuid(),
       deriveIngressToken,
       killed: this.#killed.signal,
+      gone: this.#gone.signal,
       emit: (event) => {
         on?.(event);
         const report = toReport(event);

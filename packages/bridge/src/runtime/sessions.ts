@@ -107,6 +107,11 @@ export class Sessions {
     for (const { session } of this.#running.values()) session.kill();
   }
 
+  /** Ends all at once, and tells the service of it until `limit` aborts. */
+  leave(limit: AbortSignal): void {
+    for (const { session } of this.#running.values()) session.leave(limit);
+  }
+
   /** Resolves when none is left. */
   async ended(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ done }) => done));

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull, whyNotWritten } from '@sallyport/core';
+import { makeDirectory } from '@sallyport/core/directory';
 import { lockDirectory, lockHolder } from './directory-lock.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { replaceFile } from './replace-file.ts';
@@ -53,7 +54,7 @@ export class BridgeState {
     const key = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
     this.#folder = join(stateDir, key);
     this.#sessions = join(this.#folder, 'sessions');
-    explaining(this.#folder, () => mkdirSync(this.#sessions, { recursive: true, mode: 0o700 }));
+    explaining(this.#folder, () => makeDirectory(this.#sessions));
   }
 
   /**

@@ -145,7 +145,7 @@ describe('the end of the bridge', () => {
     expect(state.sessions).toMatchObject([{ session_id: 'session_a' }]);
   });
 
-  test('by `kill` is not held up by output that nobody takes', async () => {
+  test('by `kill`, insisted on, is not held up by output that nobody takes', async () => {
     service.acknowledges = false;
     const { bench, stream } = await startSession('yes "$(seq 1 100 | tr -d "\\n")"');
     const isFull = () =>
@@ -153,15 +153,17 @@ describe('the end of the bridge', () => {
     await stream.frames.until(isFull);
     bench.signal();
     bench.runtime.kill();
+    bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
   });
 
-  test('by `kill` waits for nobody', async () => {
+  test('by `kill`, insisted on, waits for nobody', async () => {
     service.acknowledges = false;
     const { bench } = await startSession(stubborn);
     await bench.until('session.output');
     bench.signal();
     await bench.until('session.output', 2);
+    bench.runtime.kill();
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
   });

@@ -206,6 +206,7 @@ describe('a worker that was superseded', () => {
     const { bench, stream } = await startSession('sleep 1000');
     stream.socket.close(code);
     expect(await bench.until('session.ended')).toMatchObject({ reason, signal: 'SIGKILL' });
+    expect(bench.of('session.disconnected')).toEqual([]); // it says that the process goes on
     expect(service.streams.all).toHaveLength(1);
   });
 

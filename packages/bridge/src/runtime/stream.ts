@@ -87,8 +87,12 @@ export class WorkerStream {
     });
   }
 
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
   send(frame: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame);
+    if (this.isOpen) this.#socket.send(frame);
   }
 
   /** Ends it politely, once what was sent is out. */

@@ -118,6 +118,7 @@ export class WorkerSession {
       () => true,
       () => false,
     );
+    if (killed.aborted) return; // `leave` sees to it
     this.#stop({ force: force && isTold, deadline_ms: stopDeadlineMs });
   }
 
@@ -126,6 +127,31 @@ export class WorkerSession {
     this.#isStopping = true;
     this.#execution?.signal('SIGKILL');
     this.#link.drop();
+  }
+
+  /** Ends the process at once; the service is told that it ended, until `limit` aborts. */
+  leave(limit: AbortSignal): void {
+    this.#isStopping = true;
+    this.#isLeaving = true;
+    this.#isOver = true;
+    this.#regulate();
+    this.#execution?.signal('SIGKILL');
+    if (limit.aborted) return this.kill();
+    limit.addEventListener('abort', () => this.kill(), { once: true });
+    // Its end goes out on the stream; without one the service is asked to take the work for over.
+    if (!this.#execution || !this.#link.isOpen) void this.#giveUp(limit).finally(() => this.kill());
+    else if (this.#hasExited) this.#link.finish();
+  }
+
+  async #giveUp(signal: AbortSignal): Promise<void> {
+    const { context, environmentId, workId } = this.#options;
+    const token = this.#link.workerToken;
+    const params = { env_id: environmentId, work_id: workId };
+    const headers = token === undefined ? {} : { 'x-worker-token': token };
+    await context.client.bridge.stop({ headers, params, body: { force: true }, signal }).then(
+      () => (this.#isKnown = true),
+      (error: unknown) => context.log.debug({ err: toError(error), workId }, 'its end could not be told'),
+    );
   }
 
   get #record(): SessionRecord {

@@ -1,6 +1,7 @@
 import type { Clock, Ids, Log, Random, Wakeups } from '@sallyport/core';
 import type { BridgeConfig, WorkTerms } from './config.ts';
-import type { BridgeStore, Timing, Touched } from './ports.ts';
+import type { Timing, Touched } from './acts.ts';
+import type { BridgeStore } from './ports.ts';
 import type { Presence } from './presence.ts';
 import { sessionTopic, workTopic } from './topics.ts';
 

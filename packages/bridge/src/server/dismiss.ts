@@ -1,6 +1,6 @@
 import { wake, type Context } from './context.ts';
 import { environmentDeleted } from './environment-errors.ts';
-import type { Touched } from './ports.ts';
+import type { Touched } from './acts.ts';
 import type { PollQueue } from './queue.ts';
 import { leaveTopic } from './topics.ts';
 

@@ -3,7 +3,7 @@ import type { BridgeHint } from '@sallyport/core/contract';
 import { closeCodes } from '../protocol/frames.ts';
 import { coalesced } from './coalesced.ts';
 import type { Context } from './context.ts';
-import type { StreamSocket } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 import { leaveTopic, stopTopic, workTopic } from './topics.ts';
 
 /** Then the client comes back with a fresh token: none lives longer. */

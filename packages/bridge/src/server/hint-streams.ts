@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import type { Context } from './context.ts';
 import { HintStream } from './hint-stream.ts';
-import type { StreamSocket } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 import type { Caller } from './records.ts';
 import type { Registry } from './registry.ts';
 import { sendAway } from './send-away.ts';

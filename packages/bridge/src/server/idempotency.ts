@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from './context.ts';
-import type { Idempotency } from './ports.ts';
+import type { Idempotency } from './acts.ts';
 
 /** What makes a repeated request known by its `Idempotency-Key`, if it has one. */
 export function idempotencyOf(

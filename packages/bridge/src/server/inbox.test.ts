@@ -2,7 +2,7 @@ import { ManualClock } from '@sallyport/core/testing';
 import { expect, test } from 'vitest';
 import { defaultBridgeConfig } from './config.ts';
 import { Inbox } from './inbox.ts';
-import type { StreamSocket } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 
 test('what comes after a failure is not appended behind the gap', async () => {
   const socket: StreamSocket = {

@@ -1,7 +1,7 @@
 import type { Clock } from '@sallyport/core';
 import type { WorkerEvent } from '../protocol/frames.ts';
 import type { BridgeConfig } from './config.ts';
-import type { StreamSocket } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 
 /** Events of one act. */
 const batchSize = 500;

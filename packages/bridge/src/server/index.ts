@@ -1,13 +1,7 @@
 export { createBridgeEngine, type BridgeEngine, type BridgeEngineOptions } from './engine.ts';
 export { defaultBridgeConfig, workTerms, type BridgeConfig, type WorkTerms } from './config.ts';
-export type {
-  BridgeStore,
-  SocketListener,
-  StreamSocket,
-  TrustedDevices,
-  WorkerClaims,
-  WorkerTokens,
-} from './ports.ts';
+export type { BridgeStore, TrustedDevices, WorkerClaims, WorkerTokens } from './ports.ts';
+export type { SocketListener, StreamSocket } from './stream-socket.ts';
 export type { Caller } from './records.ts';
 export type { Page } from './cursor.ts';
 export type { FollowerItem } from './follow.ts';

@@ -1,7 +1,7 @@
 import type { ServiceFrame } from '../protocol/frames.ts';
 import type { Context } from './context.ts';
 import { toSessionEvent } from './log.ts';
-import type { StreamSocket } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 import type { StoredEvent } from './records.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Clock } from '@sallyport/core';
 import type { EnvironmentStatus } from '@sallyport/core/contract';
 import type { BridgeConfig } from './config.ts';
-import type { BridgeActs } from './ports.ts';
+import type { BridgeActs } from './acts.ts';
 import type { Seen } from './records.ts';
 
 /** Whether the environment's bridge said that it stops, and nothing came after that. */

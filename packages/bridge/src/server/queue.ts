@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import { coalesced } from './coalesced.ts';
 import { timing, wake, type Context } from './context.ts';
-import type { ClaimedWork } from './ports.ts';
+import type { ClaimedWork } from './acts.ts';
 import { leaveTopic, workTopic } from './topics.ts';
 
 export interface PollRequest {

@@ -2,23 +2,19 @@
 // It is apart from the engine's, so that a writer thread loads no more than that.
 export type {
   BridgeActs,
-  BridgeReads,
-  BridgeStore,
   ClaimedWork,
   CreateEnvironment,
   CreateSession,
-  EventsPage,
-  EventsRequest,
   Idempotency,
-  PageRequest,
   RegisterEnvironment,
   Renewal,
-  Stop,
   Timing,
   Touched,
   WorkerAttached,
   WorkerProof,
-} from './ports.ts';
+} from './acts.ts';
+export type { BridgeStore } from './ports.ts';
+export type { BridgeReads, EventsPage, EventsRequest, PageRequest, Stop } from './reads.ts';
 export type {
   Appended,
   Environment,

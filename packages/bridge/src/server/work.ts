@@ -1,7 +1,7 @@
 import type { WorkState } from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
 import { environmentDeleted } from './environment-errors.ts';
-import type { WorkerProof } from './ports.ts';
+import type { WorkerProof } from './acts.ts';
 import type { PollQueue } from './queue.ts';
 import type { Caller } from './records.ts';
 import type { Registry } from './registry.ts';

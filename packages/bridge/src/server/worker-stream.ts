@@ -6,7 +6,9 @@ import { coalesced } from './coalesced.ts';
 import { timing, type Context } from './context.ts';
 import { Inbox } from './inbox.ts';
 import { Outbound } from './outbound.ts';
-import type { Renewal, StreamSocket, WorkerAttached, WorkerClaims, WorkerTokens } from './ports.ts';
+import type { Renewal, WorkerAttached } from './acts.ts';
+import type { WorkerClaims, WorkerTokens } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 import { isFinal } from './states.ts';
 import { sessionTopic } from './topics.ts';
 

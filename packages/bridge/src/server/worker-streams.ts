@@ -2,7 +2,9 @@ import { ServiceError } from '@sallyport/core';
 import { closeCodes } from '../protocol/frames.ts';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import type { Context } from './context.ts';
-import type { Renewal, StreamSocket, WorkerAttached, WorkerClaims, WorkerTokens } from './ports.ts';
+import type { Renewal, WorkerAttached } from './acts.ts';
+import type { WorkerClaims, WorkerTokens } from './ports.ts';
+import type { StreamSocket } from './stream-socket.ts';
 import { sendAway } from './send-away.ts';
 import { WorkerStream } from './worker-stream.ts';
 

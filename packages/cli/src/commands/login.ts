@@ -1,8 +1,10 @@
+import { ServiceError, TransportError } from '@sallyport/core';
 import { createClient } from '@sallyport/core/client';
 import {
   loginWithBrowser,
   loginWithDevice,
   loginWithSessionKey,
+  revokeLogin,
   storeLogin,
   type Credentials,
   type DevicePrompt,
@@ -26,15 +28,37 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
     throw new CommandError('usage', '--device and --session-key-stdin exclude each other.', exitCodes.usage);
   }
   const reached = reach(context);
-  const credentials = await logIn(context, reached, options);
   const { store, loginKey } = loginStore(context.settings);
-  await storeLogin(store, loginKey, credentials);
+  // Before a person is sent to approve what then could not be kept.
+  await store.probe(loginKey);
+  const credentials = await logIn(context, reached, options).catch((error: unknown) => {
+    throw isNotThere(error) ? noGatewayAt(context.settings.baseUrl, error) : error;
+  });
+  await storeLogin(store, loginKey, credentials).catch(async (error: unknown) => {
+    // Nobody could use it, and nobody could end it.
+    await revokeLogin(reached, credentials).catch(() => undefined);
+    throw error;
+  });
   const client = createClient({
     ...reached,
     tokens: { token: () => Promise.resolve(credentials.accessToken) },
   });
   const output = describeAccount(await client.oauth.profile(), context.settings.baseUrl);
   return { json: output.json, human: `Logged in as ${output.human}` };
+}
+
+function isNotThere(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.status === 404 && !(error.cause instanceof TransportError);
+}
+
+function noGatewayAt(baseUrl: string, cause: ServiceError): CommandError {
+  return new CommandError(
+    cause.code,
+    `${baseUrl} is not the address of a Sallyport gateway: there is nothing to log in to.`,
+    exitCodes.notFound,
+    'Give the right one with --base-url, or set it: sallyport config set base-url URL',
+    { cause },
+  );
 }
 
 function logIn(

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDiskFull, whyNotWritten } from '@sallyport/core';
+import { makeDirectory } from '@sallyport/core/directory';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { checkedValue, keyNamed, settingKeys, type KeyName } from './keys.ts';
 
@@ -48,7 +49,7 @@ export function readUserFile(path: string): UserFile {
 export function writeUserFile(path: string, { values, profiles }: UserFile): void {
   const content = { ...values, ...(Object.keys(profiles).length > 0 && { profiles }) };
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path));
     replaceFile(path, `${JSON.stringify(content, null, 2)}\n`);
   } catch (cause) {
     const advice = isDiskFull(cause)

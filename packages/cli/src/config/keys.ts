@@ -66,6 +66,17 @@ export function checkedValue(key: KeyName, value: string, origin: string): strin
     : value.trim();
 }
 
+/** Organizations are named by UUID; told when one is set, as the gateway would only say that it is none of the account's. */
+export function checkedOrganization(value: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value.trim())) return value.trim();
+  throw new CommandError(
+    'invalid_organization',
+    `${JSON.stringify(value)} is no organization's UUID.`,
+    exitCodes.usage,
+    'Give one such as 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11; `sallyport whoami --json` shows the one of your login.',
+  );
+}
+
 /** As the gateway's own settings of that name take it. */
 function checkedWord(value: string, origin: string): string {
   if (/^[a-z][a-z0-9]*$/.test(value)) return value;
@@ -80,6 +91,15 @@ function checkedWord(value: string, origin: string): string {
 /** An http or https address without a trailing slash. `origin` says who gave it. */
 function checkedBaseUrl(value: string, origin: string): string {
   const url = URL.parse(value);
+  const port = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(value)?.[1];
+  if (url === null && Number(port) > 65_535) {
+    throw new CommandError(
+      'invalid_base_url',
+      `${origin} is ${JSON.stringify(value)}, whose port ${port ?? ''} is none: ports end at 65535.`,
+      exitCodes.usage,
+      `Give an address such as ${defaultBaseUrl}.`,
+    );
+  }
   if (url !== null && /^https?:$/.test(url.protocol)) return value.replace(/\/+$/, '');
   throw new CommandError(
     'invalid_base_url',

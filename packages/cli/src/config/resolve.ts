@@ -1,3 +1,4 @@
+import { neutralDialect } from '@sallyport/core';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import type { Profile, ProjectFile, UserFile, Values } from './files.ts';
 import { defaultBaseUrl, keyNames, settingKeys, type KeyName } from './keys.ts';
@@ -29,7 +30,11 @@ interface Level {
   readonly from: (key: KeyName) => string;
 }
 
-const defaults: Values = { 'base-url': defaultBaseUrl };
+const defaults: Values = {
+  'base-url': defaultBaseUrl,
+  'dialect.vendor': neutralDialect.vendor,
+  'dialect.agent': neutralDialect.agent,
+};
 
 /**
  * Flags over environment over project over user over default. The profile that the highest level names brings its values

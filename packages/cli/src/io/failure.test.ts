@@ -22,6 +22,15 @@ test.each([
     6,
     'unexpected_answer',
   ],
+  ['a certificate', new TransportError('insecure', 'x cannot be trusted'), 6, 'insecure'],
+  [
+    'another server',
+    new ServiceError('not_found', 'x answered 404 with an HTML page', {
+      cause: new TransportError('unexpected_answer', 'x'),
+    }),
+    6,
+    'not_found',
+  ],
   ['Ctrl-C', new TransportError('aborted', 'aborted'), 130, 'interrupted'],
   ['Ctrl-C in a pause', AbortSignal.abort().reason, 130, 'interrupted'],
   ['wrong usage', new CommandError('usage', 'No.', exitCodes.usage), 2, 'usage'],

@@ -31,9 +31,11 @@ export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.Pr
 }
 
 /** The sentence and the next step on stderr. */
-export function tellFailure({ message, nextStep }: Failure, terminal: Terminal): void {
-  const lines = [message, nextStep].filter((line) => line !== undefined);
-  terminal.note(`${terminal.style('red', 'error:', 'err')} ${printableLines(lines.join('\n'))}`);
+export function tellFailure({ message, nextStep, exitCode }: Failure, terminal: Terminal): void {
+  const text = printableLines([message, nextStep].filter((line) => line !== undefined).join('\n'));
+  // Whoever leaves has made no error.
+  const isLeaving = exitCode === exitCodes.interrupted;
+  terminal.note(isLeaving ? text : `${terminal.style('red', 'error:', 'err')} ${text}`);
 }
 
 function given(value: string | undefined): boolean {
@@ -59,8 +61,7 @@ export function toFailure(error: unknown, env: NodeJS.ProcessEnv = {}): Failure 
   // The domain libraries' errors carry a stable `code` and a sentence with the next step.
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const { code, message } = error;
-    const login = code === 'login_required' && { nextStep: 'Run `sallyport login`.' };
-    return { code, message, exitCode: exitCodeOf(code), ...login };
+    return { code, message, exitCode: exitCodeOf(code), ...nextStep(localSteps[code]) };
   }
   const message = error instanceof Error ? error.message : String(error);
   return {
@@ -75,6 +76,13 @@ const interrupted: Failure = {
   code: 'interrupted',
   message: 'Interrupted.',
   exitCode: exitCodes.interrupted,
+};
+
+/** What the command line knows better than the libraries. */
+const localSteps: Readonly<Record<string, string>> = {
+  login_required: 'Run `sallyport login`.',
+  store_full: 'SALLYPORT_CONFIG_DIR names another folder for what is kept.',
+  store_failed: 'SALLYPORT_CONFIG_DIR names another folder for what is kept.',
 };
 
 const exitCodesByCode: Readonly<Record<string, ExitCode>> = {
@@ -102,13 +110,10 @@ function fromTransport(error: TransportError): Failure {
   if (error.code === 'aborted') {
     return interrupted;
   }
-  if (error.code === 'unexpected_answer') {
-    return {
-      code: error.code,
-      message: `${sentence(error.message)} That is no Sallyport gateway, or something stands between.`,
-      exitCode: exitCodes.unreachable,
-      nextStep: 'Check the address: SALLYPORT_BASE_URL, or --base-url.',
-    };
+  if (error.code === 'unexpected_answer') return noGateway(error.code, error.message);
+  if (error.code === 'insecure') {
+    const message = sentence(error.message);
+    return { code: error.code, message, exitCode: exitCodes.unreachable, nextStep: checkAddress };
   }
   return {
     code: error.code,
@@ -118,11 +123,26 @@ function fromTransport(error: TransportError): Failure {
   };
 }
 
+const checkAddress =
+  'Check the address: --base-url, SALLYPORT_BASE_URL, or `sallyport config set base-url URL`.';
+
+function noGateway(code: string, what: string): Failure {
+  return {
+    code,
+    message: `${sentence(what)} That is no Sallyport gateway, or something stands between.`,
+    exitCode: exitCodes.unreachable,
+    nextStep: checkAddress,
+  };
+}
+
 function fromService(error: ServiceError, hasTokenSet: boolean): Failure {
   const issues = error.issues.map(({ path, message }) => `${path}: ${message}`);
   const areNamed = issues.every((issue) => error.message.includes(issue));
   const message = sentence(areNamed ? error.message : `${error.message} (${issues.join('; ')})`);
   const { code, status } = error;
+  // Its body was none of the service's; a proxy whose gateway is away says so with 502 to 504.
+  if (error.cause instanceof TransportError && status !== 429 && status < 502)
+    return { ...noGateway(code, message), details: detailsOf(error) };
   const failure = { code, message, details: detailsOf(error), ...nextStep(adviceFor(error)) };
   if (status === 401) {
     const nextStep = hasTokenSet

@@ -1,4 +1,6 @@
-/** The person's wish to stop: the first signal asks, the second one insists. */
+import { exitCodes } from './exit.ts';
+
+/** The person's wish to stop: the first signal asks, the second one insists, the third one ends the process. */
 export interface Interrupt {
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP. */
   readonly asked: AbortSignal;
@@ -14,8 +16,8 @@ export function watchInterrupts(): Interrupt {
   const asked = new AbortController();
   const insisted = new AbortController();
   const onSignal = () => {
-    if (asked.signal.aborted) insisted.abort();
-    else asked.abort();
+    if (insisted.signal.aborted) process.exit(exitCodes.interrupted);
+    (asked.signal.aborted ? insisted : asked).abort();
   };
   for (const signal of signals) process.on(signal, onSignal);
   return {

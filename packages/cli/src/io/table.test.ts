@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { table } from './table.ts';
+import { pairs, table } from './table.ts';
 
 test('columns are aligned, and what others wrote cannot steer the terminal', () => {
   expect(
@@ -11,4 +11,14 @@ test('columns are aligned, and what others wrote cannot steer the terminal', () 
       ],
     ),
   ).toBe('ID         TITLE\nsession_1  a ]0;mine b c\ns2');
+});
+
+test('pairs stand one a line, without those that have no value, and cannot steer the terminal', () => {
+  expect(
+    pairs([
+      ['Title:', 'a\u001B[2Jb'],
+      ['Tags:', ''],
+      ['Environment:', 'env_1'],
+    ]),
+  ).toBe('Title:        a [2Jb\nEnvironment:  env_1');
 });

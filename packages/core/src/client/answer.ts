@@ -12,21 +12,15 @@ export async function toServiceError(answer: TransportResponse, url: string, now
   const body = parseObject(text);
   if (!body || typeof body['error'] !== 'string') {
     const what = /^\s*</.test(text) ? 'an HTML page' : 'no error body';
-    if (answer.status < 400) {
-      return new TransportError(
-        'unexpected_answer',
-        `${new URL(url).origin} answered ${answer.status} with ${what}`,
-      );
-    }
-    return new ServiceError(
-      codeFor(answer.status),
-      `${new URL(url).origin} answered ${answer.status} with ${what}`,
-      {
-        status: answer.status,
-        ...(requestId !== undefined && { requestId }),
-        ...(retryMs !== undefined && { retryAfterMs: retryMs }),
-      },
-    );
+    const message = `${new URL(url).origin} answered ${answer.status} with ${what}`;
+    const unexpected = new TransportError('unexpected_answer', message);
+    if (answer.status < 400) return unexpected;
+    return new ServiceError(codeFor(answer.status), message, {
+      status: answer.status,
+      cause: unexpected,
+      ...(requestId !== undefined && { requestId }),
+      ...(retryMs !== undefined && { retryAfterMs: retryMs }),
+    });
   }
   const { error, error_description: description, request_id: id, issues, ...details } = body;
   return new ServiceError(error, typeof description === 'string' ? description : error, {

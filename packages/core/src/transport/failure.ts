@@ -1,4 +1,5 @@
 import { TransportError } from '../errors.ts';
+import { tlsFailure } from './tls-failure.ts';
 
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -9,9 +10,6 @@ const words: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'no network',
   UND_ERR_SOCKET: 'connection closed',
-  CERT_HAS_EXPIRED: 'the certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
 };
 
 /** What went wrong below HTTP, in words for the person at the terminal. */
@@ -29,11 +27,11 @@ export function transportFailure(cause: unknown, url: string, signal?: AbortSign
   ) {
     return new TransportError('timeout', `${origin} did not answer in time`, { cause });
   }
-  return new TransportError(
-    'unreachable',
-    `${origin} cannot be reached: ${words[code] ?? messageOf(cause)}`,
-    { cause },
-  );
+  const insecure = tlsFailure(code, origin);
+  if (insecure !== undefined) return new TransportError('insecure', insecure, { cause });
+  return new TransportError('unreachable', `${origin} cannot be reached: ${words[code] ?? oneLine(cause)}`, {
+    cause,
+  });
 }
 
 /** Node wraps: `fetch failed` has the reason in `cause`, a name with several addresses an AggregateError. */
@@ -46,6 +44,6 @@ function codeOf(error: unknown): string {
   return '';
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function oneLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim();
 }

@@ -38,7 +38,9 @@ export async function sendWithRetries(
       await answer.text().catch(() => undefined); // or the connection is not free for the next try
       cause = answer.status;
     } catch (error) {
-      if (!(error instanceof TransportError) || error.code === 'aborted') throw error;
+      // Neither a certificate nor a protocol changes within a pause.
+      if (!(error instanceof TransportError) || error.code === 'aborted' || error.code === 'insecure')
+        throw error;
       cause = error;
     }
     onRetry?.({ attempt: index + 1, waitMs, cause });

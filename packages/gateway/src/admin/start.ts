@@ -6,6 +6,7 @@ import type { Services } from '../services.ts';
 import { startGateway } from '../start.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
+import { gatewayThere } from './gateway-there.ts';
 import { countSignals } from './signals.ts';
 import { terminalLog } from './terminal-log.ts';
 
@@ -28,6 +29,9 @@ export async function start(flags: ConfigFlags & { readonly printSetup?: boolean
       log.fatal({ err: error }, 'the store has failed');
       process.exit(1);
     },
+  }).catch(async (error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw (await gatewayThere(config)) ?? error;
   });
   // Scripts wait for this line.
   process.stdout.write(`listening on ${gateway.url}\n`);

@@ -35,7 +35,9 @@ export function createRefusals(options: {
     onError(thrown, request, reply) {
       const endpoint = request.routeOptions.config.endpoint;
       const error = toServiceError(thrown, endpoint);
-      if (error.status >= 500 && error.code !== 'not_implemented')
+      // To end is no fault of the gateway's.
+      if (error.code === 'draining') request.log.info({ code: error.code }, 'request refused');
+      else if (error.status >= 500 && error.code !== 'not_implemented')
         request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
       const context = {
         ...options,

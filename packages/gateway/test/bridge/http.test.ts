@@ -59,7 +59,10 @@ test('a session runs from its registration to its end', async () => {
     [4, 'worker.exited'],
     [5, 'session.updated'],
   ]);
-  expect(await client.sessions.get({ params: { id: session.id } })).toMatchObject({ status: 'done' });
+  expect(await client.sessions.get({ params: { id: session.id } })).toMatchObject({
+    status: 'done',
+    last_seq: 5,
+  });
   socket.terminate();
 });
 

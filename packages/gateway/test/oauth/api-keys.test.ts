@@ -127,10 +127,12 @@ describe('an API key', () => {
     expect(await apiKeys.list(mine)).toMatchObject([{ name: 'new' }]);
   });
 
-  test('is swept once it is long expired', async () => {
-    const { server, create, clock, store } = await open();
+  test('is swept once it is long expired or revoked', async () => {
+    const { server, create, clock, store, apiKeys, mine } = await open();
     await create();
     await create({ expiresInSeconds: 1 });
+    const { keyId } = await apiKeys.verify(await create());
+    await apiKeys.revoke(keyId, mine);
     clock.jump(2 * 3600_000);
     await server.sweep();
     expect(store.db.prepare('SELECT count(*) AS n FROM api_key').get()?.['n']).toBe(1);

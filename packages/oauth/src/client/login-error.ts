@@ -15,7 +15,7 @@ export const loginNextSteps = {
   invalid_address: 'Give an address such as http://127.0.0.1:8787.',
   no_organization: 'Ask an administrator to add the account to an organization.',
   organization_required: 'Name one of them.',
-  login_required: 'Log in again.',
+  login_required: 'Log in.',
   token_refused: 'Set it to a valid token, or unset it to use the stored login.',
   store_locked: 'Try again when the other process is done.',
   store_corrupt: 'Log out, or move the file away, and log in again.',

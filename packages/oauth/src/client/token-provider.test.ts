@@ -192,3 +192,35 @@ test('calls that were refused at the same time share one renewal and all succeed
   await Promise.all(Array.from({ length: 8 }, () => client.oauth.profile()));
   expect(refreshes()).toEqual(['rt-0']);
 });
+
+describe('a login that has ended', () => {
+  const end = async () => {
+    const tokenSource = provider();
+    server.on('/v1/oauth/token', () => ({ status: 400, body: refusal('invalid_grant') }));
+    await clock.advance(3_600_000);
+    await expect(tokenSource.token()).rejects.toMatchObject({ code: 'login_required' });
+    return tokenSource;
+  };
+
+  test('is watched for the next one, without a word to the service', async () => {
+    const tokenSource = await end();
+    const asked = refreshes().length;
+    let isChanged = false;
+    const watching = [1, 2].map(() => tokenSource.changed(AbortSignal.timeout(15_000)));
+    void Promise.all(watching).then(() => (isChanged = true));
+    await clock.advance(60_000);
+    await store.save('main', login({ accessToken: 'at-9', expiresAt: clock.now() + 3_600_000 }));
+    expect(isChanged).toBe(false);
+    expect(await tokenSource.token()).toBe('at-9'); // whoever asks meanwhile does not hide it from the others
+    await clock.advance(5_000);
+    await Promise.all(watching);
+    expect(refreshes()).toHaveLength(asked);
+  });
+
+  test('is not watched for longer than wanted', async () => {
+    const wanted = new AbortController();
+    const watching = (await end()).changed(wanted.signal);
+    wanted.abort(new Error('enough'));
+    await expect(watching).rejects.toThrow('enough');
+  });
+});

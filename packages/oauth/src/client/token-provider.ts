@@ -1,4 +1,4 @@
-import { systemClock, type TokenSource } from '@sallyport/core';
+import { sleep, systemClock, type TokenSource } from '@sallyport/core';
 import type { Credentials, TokenStore } from '../store/token-store.ts';
 import { discover, type DiscoveredServer } from './discovery.ts';
 import { whileWanted } from './interruption.ts';
@@ -14,6 +14,9 @@ export interface TokenProviderOptions extends Omit<OAuthOptions, 'baseUrl' | 'cl
   readonly refreshBeforeMs?: number;
 }
 
+/** How often the store is looked at for a new login: a person who has just logged in is watching. */
+const lookMs = 5_000;
+
 /**
  * Gives the access token of a stored login, and renews it when it runs out or was refused: once, whoever asks meanwhile,
  * in this process or in another one that shares the store. Throws `LoginError` `login_required` where a person must log
@@ -23,6 +26,8 @@ export class TokenProvider implements TokenSource {
   readonly #options: TokenProviderOptions;
   #login: Credentials | undefined;
   #renewal: Promise<Credentials> | undefined;
+  /** The access token of the login that was seen last, usable or not. */
+  #seen: string | undefined;
   #server: DiscoveredServer | undefined;
 
   constructor(options: TokenProviderOptions) {
@@ -41,6 +46,16 @@ export class TokenProvider implements TokenSource {
       const { accessToken } = await whileWanted(joined ?? this.#startRenewal(unwanted), signal);
       // A renewal that others had started may bring the very token that this caller was refused with.
       if (!joined || accessToken !== unwanted) return accessToken;
+    }
+  }
+
+  async changed(signal: AbortSignal): Promise<void> {
+    const { store, key, clock = systemClock } = this.#options;
+    const ended = this.#seen;
+    for (;;) {
+      await sleep(clock, lookMs, signal);
+      const stored = await store.load(key).catch(() => undefined); // a store that cannot be read now may be later
+      if (stored && stored.accessToken !== ended) return;
     }
   }
 
@@ -71,6 +86,7 @@ export class TokenProvider implements TokenSource {
       await store.save(key, stored);
       const renewed = await refreshLogin(await this.#discovered(stored), stored);
       await store.save(key, renewed);
+      this.#seen = renewed.accessToken;
       return renewed;
     } catch (error) {
       if (error instanceof LoginError) {
@@ -88,6 +104,7 @@ export class TokenProvider implements TokenSource {
 
   async #load(): Promise<Credentials> {
     const stored = await this.#options.store.load(this.#options.key);
+    this.#seen = stored?.accessToken;
     if (stored) return stored;
     this.#login = undefined;
     throw new LoginError('login_required', 'There is no login on this machine.');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** A temporary file this old belongs to a writer that was killed. */
@@ -25,6 +25,17 @@ export async function replaceFile(file: string, content: string): Promise<void> 
     throw error;
   }
   await syncFolder(dirname(file));
+}
+
+/** Throws what keeps `file` from being replaced: no right, no room. Leaves nothing behind. */
+export async function tryToWrite(file: string): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    // As large as a login at least: a full disk still takes an empty file.
+    await writeFile(temporary, Buffer.alloc(16 * 1024), { flag: 'wx', mode: 0o600, flush: true });
+  } finally {
+    await rm(temporary, { force: true });
+  }
 }
 
 /** Makes a rename or removal last; where folders cannot be opened (Windows), the file system sees to it. */

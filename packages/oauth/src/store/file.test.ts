@@ -92,6 +92,12 @@ describe('a login', () => {
     expect(await readFile(file, 'utf8')).toBe(content);
   });
 
+  test('can be probed for, and nothing is left of that', async () => {
+    const store = fileTokenStore({ directory });
+    await store.probe('main');
+    expect(await readdir(directory)).toEqual([]);
+  });
+
   test('that cannot be stored or read is said so, with the file', async () => {
     await writeFile(join(root, 'state'), 'a file where the folder should be');
     const store = fileTokenStore({ directory });
@@ -99,6 +105,7 @@ describe('a login', () => {
       code: 'store_failed',
       message: expect.stringContaining(join(directory, 'main.json')) as string,
     };
+    await expect(store.probe('main')).rejects.toMatchObject(failure);
     await expect(store.save('main', login)).rejects.toMatchObject(failure);
     await expect(store.load('main')).rejects.toMatchObject(failure);
     await expect(store.withLock('main', () => Promise.resolve())).rejects.toMatchObject(failure);

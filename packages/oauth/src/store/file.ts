@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   fullJitter,
@@ -9,10 +9,12 @@ import {
   systemRandom,
   type Clock,
   type Log,
+  whyNotWritten,
 } from '@sallyport/core';
+import { makeDirectory } from '@sallyport/core/directory';
 import { lock } from 'proper-lockfile';
 import { LoginError } from '../client/login-error.ts';
-import { replaceFile, sweepTemporaries, syncFolder } from './atomic-file.ts';
+import { replaceFile, sweepTemporaries, syncFolder, tryToWrite } from './atomic-file.ts';
 import { parseCredentials, writeCredentials } from './credentials-file.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -42,7 +44,7 @@ export function fileTokenStore({
   const fileOf = (key: string) => join(directory, `${encodeURIComponent(key)}.json`);
 
   async function prepare(): Promise<void> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     await tighten(directory, 0o700, log);
   }
 
@@ -54,6 +56,11 @@ export function fileTokenStore({
         await tighten(directory, 0o700, log);
         await tighten(file, 0o600, log);
         return parseCredentials(text, file);
+      }),
+    probe: (key) =>
+      saying('written', fileOf(key), async (file) => {
+        await prepare();
+        await tryToWrite(file);
       }),
     save: (key, credentials) =>
       saying('written', fileOf(key), async (file) => {
@@ -128,7 +135,7 @@ async function saying<T>(verb: string, file: string, act: (file: string) => Prom
   } catch (cause) {
     if (cause instanceof LoginError) throw cause;
     const code = isDiskFull(cause) ? 'store_full' : 'store_failed';
-    throw new LoginError(code, `The login in ${file} cannot be ${verb} (${codeOf(cause)}).`, {
+    throw new LoginError(code, `The login in ${file} cannot be ${verb}: ${whyNotWritten(cause)}.`, {
       cause,
     });
   }

@@ -6,6 +6,7 @@ export function memoryTokenStore(): TokenStore {
   const queues = new Map<string, Promise<unknown>>();
   return {
     load: async (key) => logins.get(key),
+    probe: async () => undefined,
     save: async (key, credentials) => void logins.set(key, credentials),
     remove: async (key) => void logins.delete(key),
     withLock(key, act) {

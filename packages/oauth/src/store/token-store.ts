@@ -19,6 +19,8 @@ export interface Credentials {
 /** Where logins rest, by key: a profile's name, say. Failures are `LoginError`s `store_*`. */
 export interface TokenStore {
   load(key: string): Promise<Credentials | undefined>;
+  /** Throws what would keep a login from being saved: to be asked before a person is sent to approve one. */
+  probe(key: string): Promise<void>;
   /** Durable and whole once it resolves: a crash leaves the old login or the new one. */
   save(key: string, credentials: Credentials): Promise<void>;
   /** Removing what is not there is no error. */

@@ -1,5 +1,6 @@
-import { open, mkdir, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectory } from '@sallyport/core/directory';
 
 /** The bundles on disk: `<directory>/<feedback id>.zip`, and in `tmp` those that are still coming in. */
 export interface BundleFiles {
@@ -26,7 +27,7 @@ export function createBundleFiles(directory: string): BundleFiles {
 
   return {
     async create(id) {
-      await mkdir(parts, { recursive: true, mode: 0o700 });
+      makeDirectory(parts);
       const path = join(parts, id);
       const handle = await open(path, 'wx', 0o600);
       return {

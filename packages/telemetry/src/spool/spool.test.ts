@@ -129,7 +129,7 @@ test('a place that cannot be written is an error, and nothing is left there', ()
   const file = join(directory, 'file');
   writeFileSync(file, '');
   const { spool } = makeSpool({ directory: join(file, 'spool') });
-  expect(() => spool.append([line('a')])).toThrow('ENOTDIR');
+  expect(() => spool.append([line('a')])).toThrow('EEXIST');
   expect(spool.claim()).toBeUndefined();
   spool.clear();
 });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/core';
+import { makeDirectory } from '@sallyport/core/directory';
 import { parseLines } from './lines.ts';
 
 // Terminology
@@ -110,7 +110,7 @@ export function openSpool(options: SpoolOptions): Spool {
     if (lines.length === 0) return;
     const content = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     if (content.length > maxBytes) throw new RangeError('the events are larger than the spool');
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     makeRoom(content.length);
     const stem = `${String(createdAt).padStart(13, '0')}-${randomBytes(8).toString('hex')}`;
     const part = join(directory, `${stem}.part`);

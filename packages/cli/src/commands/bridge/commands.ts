@@ -50,6 +50,7 @@ export function addBridgeCommands(program: Command, act: Act): void {
       .description('Remove an environment for good; its sessions are stopped')
       .argument('[environment]', 'the environment')
       .option('--dir <directory>', 'the environment of this directory')
+      .option('--yes', 'do not ask, though its bridge is online')
       .action(act(async () => (await import('./unregister.ts')).bridgeUnregister)),
     'sallyport bridge unregister env_01',
     'sallyport bridge unregister --dir .',

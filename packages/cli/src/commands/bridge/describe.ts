@@ -16,19 +16,19 @@ function lineFor(event: RuntimeEvent): string | undefined {
     case 'polling':
       return 'Waiting for work; Ctrl-C ends.';
     case 'occupied':
-      return `Another bridge holds this environment; trying again in ${seconds(event.retryInMs)}.`;
+      return 'Another bridge holds this environment; trying again until it lets go.';
     case 'offline':
-      return `${event.error.message}; trying again in ${seconds(event.retryInMs)}.`;
+      return `${words(event.error)}; trying again until it answers.`;
     case 'login_required':
-      return `${loginEnd(event.error)} Running sessions go on; trying again in ${seconds(event.retryInMs)}.`;
+      return `${loginEnd(event.error)} Running sessions go on.`;
     case 'refused':
-      return `${event.error.message} Trying again in ${seconds(event.retryInMs)}.`;
+      return `${words(event.error)}; trying again each ${seconds(event.retryInMs)}.`;
     case 'work.skipped':
       return `Work ${event.workId} is not run here: ${event.reason}.`;
     case 'session.started':
       return `Session ${event.sessionId} started${event.pid === undefined ? '' : ` (pid ${event.pid})`}.`;
     case 'session.disconnected':
-      return `Session ${event.sessionId} lost its stream (${event.error.message}); its process goes on.`;
+      return `Session ${event.sessionId} lost its stream (${words(event.error)}); its process goes on.`;
     case 'session.connected':
       return `Session ${event.sessionId} has its stream again.`;
     case 'session.ended':
@@ -38,7 +38,7 @@ function lineFor(event: RuntimeEvent): string | undefined {
     case 'removed':
       return `Environment ${event.environmentId} is removed.`;
     case 'not_removed':
-      return `Environment ${event.environmentId} could not be removed (${event.error.message}): run \`sallyport bridge unregister\` there.`;
+      return `Environment ${event.environmentId} could not be removed (${words(event.error)}): run \`sallyport bridge unregister\` there.`;
     case 'session.output':
     case 'session.event':
     case 'environment_deleted':
@@ -49,7 +49,14 @@ function lineFor(event: RuntimeEvent): string | undefined {
 /** A token that was given in the environment is not renewed by a login. */
 function loginEnd(error: Error): string {
   const isGiven = 'code' in error && error.code === 'token_refused';
-  return isGiven ? error.message : 'The login has ended: run `sallyport login`.';
+  return isGiven
+    ? error.message
+    : 'The login has ended: run `sallyport login`, and the bridge goes on by itself.';
+}
+
+/** Some of these are sentences, some are not; here they are part of one. */
+function words({ message }: Error): string {
+  return message.replace(/\.\s*$/, '');
 }
 
 function endOf(event: Extract<RuntimeEvent, { type: 'session.ended' }>): string {

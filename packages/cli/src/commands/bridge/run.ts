@@ -1,14 +1,13 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { BridgeRuntime, type RuntimeEvent } from '@sallyport/bridge';
+import { BridgeRuntime } from '@sallyport/bridge';
 import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { advising } from '../../io/next-step.ts';
 import { version } from '../../version.ts';
-import { describeRuntimeEvent } from './describe.ts';
-import { runtimeEventJson } from './event-json.ts';
 import { deviceTokens } from './device-tokens.ts';
+import { watcher } from './watcher.ts';
 
 export interface BridgeRunOptions {
   readonly dir: string;
@@ -62,16 +61,4 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
   if (result.reason === 'environment_deleted')
     terminal.note('The environment was removed from the service; the bridge ends.');
   return exitCodes.done;
-}
-
-/** Tells the person what happens; the first connection of a session goes without saying. */
-function watcher({ terminal }: Context): (event: RuntimeEvent) => void {
-  const cut = new Set<string>();
-  return (event) => {
-    if (terminal.json) return terminal.result({ json: runtimeEventJson(event), human: '' });
-    if (event.type === 'session.disconnected') cut.add(event.sessionId);
-    if (event.type === 'session.connected' && !cut.delete(event.sessionId)) return;
-    const line = describeRuntimeEvent(event);
-    if (line !== undefined) terminal.note(line);
-  };
 }

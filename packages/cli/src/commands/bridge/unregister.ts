@@ -1,24 +1,33 @@
 import { ServiceError } from '@sallyport/core';
-import { connect } from '../../connect.ts';
+import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { confirm } from '../../io/confirm.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { advising } from '../../io/next-step.ts';
 import type { Output } from '../../io/terminal.ts';
+import { listEnvironments } from '../environments.ts';
 import { aboutEnvironment, bridgesHere, ofDirectory, severalBridges } from './local.ts';
 
 export interface BridgeUnregisterOptions {
   readonly dir?: string;
+  readonly yes?: boolean;
 }
 
 /** Removes an environment at the service and from this machine's files; a bridge that runs for it ends. */
 export async function bridgeUnregister(
   context: Context,
-  { dir }: BridgeUnregisterOptions,
+  { dir, yes = false }: BridgeUnregisterOptions,
   given?: string,
 ): Promise<Output> {
   const environmentId = environmentOf(context, dir, given);
   const known = bridgesHere(context).filter((each) => each.environmentId === environmentId);
-  const { client } = await connect(context);
+  const connection = await connect(context);
+  const { client } = connection;
+  if (!yes && (await isOnline(context, connection, environmentId)))
+    await confirm(
+      context,
+      `Remove environment ${environmentId}? Its bridge is online: it ends, with its sessions.`,
+    );
   const removal = client.bridge.unregister({
     params: { environment_id: environmentId },
     signal: context.interrupt.asked,
@@ -39,6 +48,11 @@ export async function bridgeUnregister(
     ? `Environment ${environmentId} is removed.`
     : `Environment ${environmentId} was removed before; this machine has forgotten it.`;
   return { json: { environment_id: environmentId, deleted: wasThere, forgotten: known.length > 0 }, human };
+}
+
+async function isOnline(context: Context, connection: Connection, environmentId: string): Promise<boolean> {
+  const environments = await listEnvironments(connection, context.interrupt.asked);
+  return environments.some((each) => each.environment_id === environmentId && each.status === 'online');
 }
 
 function environmentOf(context: Context, dir: string | undefined, given: string | undefined): string {

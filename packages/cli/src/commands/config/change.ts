@@ -1,5 +1,5 @@
 import { readUserFile, writeUserFile, type UserFile, type Values } from '../../config/files.ts';
-import { checkedValue, keyNamed, type KeyName } from '../../config/keys.ts';
+import { checkedOrganization, checkedValue, keyNamed, type KeyName } from '../../config/keys.ts';
 import { chosenProfile, profileNamed, resolveSettings } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -21,7 +21,11 @@ export async function configSet(
       `To forget it: sallyport config unset ${key}`,
     );
   }
-  return change(context, key, checkedValue(key, value, key));
+  return change(
+    context,
+    key,
+    key === 'organization' ? checkedOrganization(value) : checkedValue(key, value, key),
+  );
 }
 
 export async function configUnset(context: Context, _options: object, name: string): Promise<Output> {

@@ -23,8 +23,8 @@ test('settings are set, read with their origin, and unset', async () => {
     'base-url': { value: 'https://work.example', origin: 'user', from: join(cwd, 'config/config.json') },
     organization: { value: 'o', origin: 'environment', from: 'SALLYPORT_ORG' },
     profile: { value: null, origin: 'default', from: 'default' },
-    'dialect.vendor': { value: null, origin: 'default', from: 'default' },
-    'dialect.agent': { value: null, origin: 'default', from: 'default' },
+    'dialect.vendor': { value: 'vendor', origin: 'default', from: 'default' },
+    'dialect.agent': { value: 'agent', origin: 'default', from: 'default' },
   });
   await cli('config unset base-url');
   expect((await cli('config list --show-origin')).stdout).toBe(
@@ -33,16 +33,19 @@ test('settings are set, read with their origin, and unset', async () => {
       'base-url        http://127.0.0.1:8787  default  default',
       'organization    -',
       'profile         -',
-      'dialect.vendor  -',
-      'dialect.agent   -',
+      'dialect.vendor  vendor                 default  default',
+      'dialect.agent   agent                  default  default',
       '',
     ].join('\n'),
   );
 });
 
+const mine = '0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11';
+const theirs = '0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b12';
+
 test('what wins over the new value is told', async () => {
-  const { stdout, stderr } = await cli('config set organization mine', { SALLYPORT_ORG: 'theirs' });
-  expect(stdout).toBe('organization is mine.\n');
+  const { stdout, stderr } = await cli(`config set organization ${mine}`, { SALLYPORT_ORG: 'theirs' });
+  expect(stdout).toBe(`organization is ${mine}.\n`);
   expect(stderr).toBe('Here organization is theirs all the same: SALLYPORT_ORG wins.\n');
 });
 
@@ -52,6 +55,16 @@ test.each([
   ['config set base-url ftp://x', 2, 'base-url is "ftp://x", which is no http or https address.'],
   ['config set profile gone', 2, 'There is no profile "gone", which this command names.'],
   ['config get organization', 4, 'organization has no value.'],
+  ['config set organization nope', 2, '"nope" is no organization\'s UUID.'],
+  ['profile add new --organization nope', 2, '"nope" is no organization\'s UUID.'],
+  [
+    'config set base-url https://a.example:99999',
+    2,
+    'base-url is "https://a.example:99999", whose port 99999 is none: ports end at 65535.',
+  ],
+  ['session run x --env=', 2, 'The value of --env is empty.'],
+  ['session run x --tag=', 2, 'The value of --tag is empty.'],
+  ['whoami --base-url=', 2, 'The value of --base-url is empty.'],
 ])('%s', async (line, exitCode, message) => {
   const ran = await cli(line);
   expect(ran).toMatchObject({ exitCode, stdout: '' });
@@ -60,25 +73,25 @@ test.each([
 
 test('profiles are added, used, changed, shown and removed', async () => {
   await cli('profile add home --base-url https://home.example');
-  const added = await cli('profile add work --organization w --use', {
+  const added = await cli(`profile add work --organization ${theirs} --use`, {
     SALLYPORT_BASE_URL: 'https://work.example',
   });
   expect(added.stdout).toBe('Added the profile work for https://work.example. It is in use.\n');
   expect(await cli('profile add work')).toMatchObject({ exitCode: 5 });
-  await cli('config set organization w2');
+  await cli(`config set organization ${mine}`);
   expect(file()).toEqual({
     profile: 'work',
     profiles: {
       home: { 'base-url': 'https://home.example' },
-      work: { 'base-url': 'https://work.example', organization: 'w2' },
+      work: { 'base-url': 'https://work.example', organization: mine },
     },
   });
-  expect((await cli('config get organization')).stdout).toBe('w2\n');
+  expect((await cli('config get organization')).stdout).toBe(`${mine}\n`);
   expect((await cli('profile list')).stdout).toBe(
     [
       '   NAME  BASE-URL              ORGANIZATION',
       '   home  https://home.example  -',
-      '*  work  https://work.example  w2',
+      `*  work  https://work.example  ${mine}`,
       '',
     ].join('\n'),
   );

@@ -42,10 +42,10 @@ export async function account(context: Context, reached: Reached): Promise<Findi
 }
 
 function describe({ expiresAt, refreshToken }: Credentials, now: number): Finding {
-  if (expiresAt > now) return ok(`logged in; the access token holds for ${minutes(expiresAt - now)}`);
+  if (expiresAt > now) return ok(`a login is stored; its access token holds for ${minutes(expiresAt - now)}`);
   return refreshToken === undefined
     ? fail(`the login expired ${minutes(now - expiresAt)} ago and cannot be renewed`, logIn)
-    : ok('logged in; the access token has run out and is renewed at the next call');
+    : ok('a login is stored; its access token has run out and is renewed at the next call');
 }
 
 /** The expiry in a JWT (RFC 7519 4.1.4); nothing else of it is looked at. */

@@ -1,5 +1,5 @@
 import { writeUserFile, type Profile } from '../../config/files.ts';
-import { defaultBaseUrl } from '../../config/keys.ts';
+import { checkedOrganization, defaultBaseUrl } from '../../config/keys.ts';
 import { chosenProfile, profileNamed } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -38,7 +38,7 @@ export async function profileAdd(
   const { environment, flags } = sources;
   const profile: Profile = {
     'base-url': flags['base-url'] ?? environment['base-url'] ?? user.values['base-url'] ?? defaultBaseUrl,
-    ...(options.organization !== undefined && { organization: options.organization }),
+    ...(options.organization !== undefined && { organization: checkedOrganization(options.organization) }),
   };
   const values = options.use === true ? { ...user.values, profile: name } : user.values;
   writeUserFile(userPath, { values, profiles: { ...user.profiles, [name]: profile } });

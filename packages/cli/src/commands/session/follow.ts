@@ -29,10 +29,12 @@ export async function* sessionEvents(
   const endOf = endWatch();
   let lastSeq = fromSeq;
   let attempt = 0;
+  let isLost = false;
   for (;;) {
     try {
       for await (const frame of streamSession(clientOptions, sessionId, { fromSeq: lastSeq, signal })) {
-        if (attempt > 0) terminal.note('Connected again.');
+        if (isLost) terminal.note('Connected again.');
+        isLost = false;
         attempt = 0;
         if (frame.kind === 'event') {
           if (frame.event.seq <= lastSeq) continue;
@@ -56,8 +58,9 @@ export async function* sessionEvents(
       }
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
-      if (attempt === 0)
+      if (!isLost)
         terminal.note(`The connection is lost (${printable((error as Error).message)}); trying again.`);
+      isLost = true;
     }
     await sleep(context.clock, fullJitter(context.random, attempt, { baseMs: 250, capMs: 10_000 }), signal);
     attempt += 1;

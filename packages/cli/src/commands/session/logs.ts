@@ -27,6 +27,12 @@ export async function sessionLogs(
   const show = async () => {
     for await (const event of events) renderEvent(event, context.terminal, { messages: true });
   };
-  await aboutSession(show());
+  try {
+    await aboutSession(show());
+  } catch (error) {
+    // Whoever leaves a follow has seen what there was to see.
+    if (follow && signal.aborted) return exitCodes.interrupted;
+    throw error;
+  }
   return exitCodes.done;
 }

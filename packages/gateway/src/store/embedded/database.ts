@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from './directory.ts';
+import { makeStoreDirectory } from './directory.ts';
 import { applicationId } from './migrate.ts';
 import { openingError, StoreError } from './store-error.ts';
 
@@ -35,7 +35,7 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 function createPrivate(path: string): void {
-  makeDirectory(dirname(path));
+  makeStoreDirectory(dirname(path));
   try {
     // SQLite gives the WAL the mode of the file. `x`: an existing file is not even opened, because closing any
     // descriptor of it would drop this process's locks (POSIX advisory locks).

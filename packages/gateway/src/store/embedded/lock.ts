@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from './directory.ts';
+import { makeStoreDirectory } from './directory.ts';
 import { openingError, SQLITE_BUSY, sqliteCode, StoreError } from './store-error.ts';
 
 /** A store that this process holds. */
@@ -26,7 +26,7 @@ const held = new Set<DatabaseSync>();
  * for this lock, but for `url`, where clients reach the gateway.
  */
 export function lockStore(path: string, url: string | null = null): StoreLock {
-  makeDirectory(dirname(path));
+  makeStoreDirectory(dirname(path));
   const files = lockFilesOf(path);
   const db = open(files.lock);
   try {

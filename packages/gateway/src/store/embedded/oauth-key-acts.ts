@@ -15,8 +15,9 @@ export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchAp
     'UPDATE api_key SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
   );
   const revoke = db.prepare(
-    `UPDATE api_key SET revoked_at = coalesce(revoked_at, ?)
-     WHERE id = ? AND account_id = ? AND organization_id = ?`,
+    // Its time is up, too: so the sweep takes it away.
+    `UPDATE api_key SET revoked_at = coalesce(revoked_at, ?1), expires_at = min(coalesce(expires_at, ?1), ?1)
+     WHERE id = ?2 AND account_id = ?3 AND organization_id = ?4`,
   );
 
   return {

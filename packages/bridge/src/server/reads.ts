@@ -1,0 +1,65 @@
+import type { Environment, ListedEnvironment, Origin, Session, SessionHead, StoredEvent } from './records.ts';
+
+/** Newest first, after the item at that place. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly before: { readonly createdAt: number; readonly id: string } | undefined;
+}
+
+/** Bounded reads; each sees every act that was answered before. */
+export interface BridgeReads {
+  environment(argument: { readonly environmentId: string }): Promise<Environment | undefined>;
+  /** The organization that deleted an environment, or its registration. */
+  deletedEnvironment(argument: { readonly environmentId: string }): Promise<string | undefined>;
+  /** Those with a registration, not archived. */
+  environments(
+    argument: PageRequest & {
+      readonly organizationId: string;
+      readonly workerTypes: readonly string[];
+      readonly seenSince: number;
+    },
+  ): Promise<readonly ListedEnvironment[]>;
+  /** `name`: a part of the machine name, in any case. */
+  managedEnvironments(
+    argument: PageRequest & { readonly organizationId: string; readonly name: string | undefined },
+  ): Promise<readonly Environment[]>;
+  /** The item that `claimWork` would find. */
+  waitingWork(argument: {
+    readonly environmentId: string;
+    readonly types: readonly string[];
+  }): Promise<string | undefined>;
+  /** Stops that people asked for, the oldest first; a bounded number. */
+  stops(argument: {
+    readonly environmentId: string;
+    readonly after: { readonly at: number; readonly workId: string };
+  }): Promise<readonly Stop[]>;
+  session(argument: { readonly sessionId: string }): Promise<Session | undefined>;
+  sessions(argument: PageRequest & { readonly organizationId: string }): Promise<readonly Session[]>;
+  sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;
+  /**
+   * The events after `after`, as many as fit (at least one, if there is one). `scannedTo` is where the next read goes on:
+   * beyond the last event given, where the ones left out follow.
+   */
+  events(argument: EventsRequest): Promise<EventsPage>;
+}
+
+/** The last stop of a work item. */
+export interface Stop {
+  readonly workId: string;
+  readonly force: boolean;
+  readonly at: number;
+}
+
+export interface EventsRequest {
+  readonly sessionId: string;
+  readonly after: number;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+  /** Whose events are left out: a worker does not get its own back. */
+  readonly without?: Origin;
+}
+
+export interface EventsPage {
+  readonly events: readonly StoredEvent[];
+  readonly scannedTo: number;
+}
