@@ -97,6 +97,10 @@ test('a bridge is shown with its sessions, stopped by its directory, and taken u
 test('an unregistered environment is gone at the service and here; its bridge ends', async () => {
   const { program, dir, id } = await bridge('two');
   expect(await sallyport('bridge', 'unregister', '--dir', dir)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--yes') as string,
+  });
+  expect(await sallyport('bridge', 'unregister', '--dir', dir, '--yes')).toMatchObject({
     code: 0,
     stdout: `Environment ${id} is removed.\n`,
   });
@@ -106,6 +110,19 @@ test('an unregistered environment is gone at the service and here; its bridge en
   const next = await bridge('two');
   expect(next.id).not.toBe(id);
   await next.program.stop('SIGINT');
+});
+
+test('a second signal kills the sessions, and the gateway knows at once', async () => {
+  const { program, dir, id } = await bridge('four', `trap '' INT TERM; echo up; while :; do sleep 1; done`);
+  const run = await sallyport('--json', 'session', 'run', 'hello', '--env', id, '--detach');
+  const session = (JSON.parse(run.stdout) as { id: string }).id;
+  await program.shows(/Session .* started/);
+  program.signal('SIGINT');
+  await program.shows(/press Ctrl-C again/);
+  expect(await program.stop('SIGINT'), program.screen).toBe(130);
+  expect(await status(dir)).toMatchObject([{ status: 'offline', active_sessions: 0, pid: null }]);
+  const shown = await sallyport('--json', 'session', 'show', session);
+  expect(JSON.parse(shown.stdout)).not.toMatchObject({ status: 'running' });
 });
 
 test('an environment that was removed elsewhere is forgotten here', async () => {

@@ -97,8 +97,22 @@ describe('wrong input is one clear sentence', () => {
     const copy = join(installation.folder, 'copy');
     cpSync(join(installation.folder, 'config'), copy, { recursive: true });
     expect(await installation.sallyport(['logout'], { env: { SALLYPORT_CONFIG_DIR: copy } }).end()).toBe(0);
-    expect(await refused(['whoami'], 3)).toMatch(/log in again.*\n.*sallyport login/i);
+    expect(await refused(['whoami'], 3)).toMatch(/no longer accepts the login.*\n.*sallyport login/);
     await installation.login();
+  });
+
+  test('a login whose time is up', async () => {
+    await using short = new Installation();
+    await short.gateway(['--set=oauth.accessTokenSeconds=1', '--set=oauth.refreshAbsoluteSeconds=1']);
+    await short.login();
+    const whoami = async () => {
+      const program = short.sallyport(['whoami']);
+      return { exitCode: await program.end(), stderr: program.stderr };
+    };
+    await expect.poll(whoami, { timeout: 15_000 }).toEqual({
+      exitCode: 3,
+      stderr: expect.stringMatching(/no longer accepts the login.*\n.*sallyport login/) as string,
+    });
   });
 
   test('a refused token', async () => {

@@ -39,7 +39,7 @@ test.concurrent(
         `(process ${String(pid)}, ${installation.baseUrl}): stop it, or give this one a directory of its own with --data-dir.\n`,
     );
     expect(refusal(onPort)).toMatch(
-      /^sallyport-gateway: 127\.0\.0\.1:\d+ is in use by another program: stop it, or choose another port with --port \(0 picks a free one\)\.\n$/,
+      /^sallyport-gateway: A gateway with another data directory runs at http:\/\/127\.0\.0\.1:\d+: stop it, or choose another port with --port \(0 picks a free one\)\.\n$/,
     );
 
     writeFileSync(join(installation.folder, 'go'), '');

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SetupError, bin, nxEnv, root } from './install.mjs';
+import { runToEnd } from './child.mjs';
+import { Interrupted, SetupError, bin, nxEnv, root } from './install.mjs';
 
 const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
 const stamp = join(root, 'packages/gateway/dist/.built-from');
@@ -24,20 +24,21 @@ function sourceState() {
 /**
  * Builds every package, unless `dist` already is what the sources say. Looking costs milliseconds; Nx starts only
  * when something changed.
- * @throws {SetupError} when the build failed
+ * @throws {SetupError} when the build failed; `Interrupted` after a signal
  */
-export function build() {
+export async function build() {
   const state = sourceState();
   const built = packages.every((folder) => existsSync(join(folder, 'dist/index.js')));
   if (built && existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
   console.error('Building (after a change; about half a minute the first time) ...');
-  const nx = spawnSync(join(bin, 'nx'), ['run-many', '-t', 'build', 'bundle', '--output-style=static'], {
+  const nx = await runToEnd(join(bin, 'nx'), ['run-many', '-t', 'build', 'bundle', '--output-style=static'], {
     cwd: root,
     env: nxEnv(),
-    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  if (nx.interrupted) throw new Interrupted('The build was interrupted: the next start begins it again.');
   if (nx.status !== 0) {
-    console.error(`${nx.stdout}${nx.stderr}`);
+    console.error(nx.output || nx.error?.message);
     throw new SetupError('The build failed: the errors above name the files. Mend them and start again.');
   }
   writeFileSync(stamp, state);

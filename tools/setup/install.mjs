@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runToEnd } from './child.mjs';
+import { hold } from './one-at-a-time.mjs';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const bin = join(root, 'node_modules/.bin');
@@ -11,7 +13,18 @@ export const pinned = 'v' + readJson('package.json').devDependencies.node;
 export const pinnedNode = join(root, 'node_modules/node/bin/node');
 
 /** Something that the person at the keyboard can mend; `message` says how. */
-export class SetupError extends Error {}
+export class SetupError extends Error {
+  /**
+   * The exit code that goes with it.
+   * @returns {number}
+   */
+  get exitCode() {
+    return this instanceof Interrupted ? 130 : 1;
+  }
+}
+
+/** The person ended it. */
+export class Interrupted extends SetupError {}
 
 /** @param {string} file relative to the root */
 function readJson(file) {
@@ -44,29 +57,52 @@ function hostEnv() {
 }
 
 /**
- * Installs what the lock file asks for, unless it is there. Progress goes to stderr.
- * @throws {SetupError} when npm or the pinned Node.js failed
+ * Installs what the lock file asks for, unless it is there. Progress goes to stderr. One process at a time: two `npm ci`
+ * on one folder break each other.
+ * @throws {SetupError} when npm or the pinned Node.js failed, or another process installs; `Interrupted` after a signal
  */
-export function install() {
+export async function install() {
   if (Number(process.versions.node.split('.')[0]) < 20) {
     throw new SetupError(`Sallyport needs Node.js 20 or newer to set itself up; this is ${process.version}.`);
   }
   if (isInstalled() && existsSync(pinnedNode)) return;
+  const lock = holdFolder();
+  try {
+    await runNpm();
+    checkPinnedNode();
+  } finally {
+    lock.release();
+  }
+}
+
+function holdFolder() {
+  let lock;
+  try {
+    lock = hold(join(root, '.installing'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SetupError(`This folder cannot be written (${why}): make it writable, then try again.`);
+  }
+  if ('release' in lock) return lock;
+  throw new SetupError(
+    `Another installation runs (process ${lock.holder}): wait for it, then try again. ` +
+      'If that process is something else, delete the file .installing here.',
+  );
+}
+
+async function runNpm() {
   console.error('Installing dependencies (once; about a minute) ...');
   // Warnings are about packages that want another Node.js than npm runs on: the pinned one, which this installs.
-  const npm = spawnSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    env: hostEnv(),
-    stdio: ['ignore', 2, 2],
-  });
-  if (npm.status !== 0) {
-    const why = npm.error?.message ?? `npm ci ended with ${npm.signal ?? npm.status}`;
-    throw new SetupError(
-      `Installing the dependencies failed (${why}; npm's own words are above). ` +
-        'Check that the registry is reachable (npm ping) and that this folder is writable, then try again.',
-    );
-  }
-  checkPinnedNode();
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const npm = await runToEnd('npm', args, { cwd: root, env: hostEnv(), stdio: ['ignore', 2, 2] });
+  if (npm.interrupted)
+    throw new Interrupted('The installation was interrupted: the next start begins it again.');
+  if (npm.status === 0) return;
+  const why = npm.error?.message ?? `npm ci ended with ${npm.signal ?? npm.status}`;
+  throw new SetupError(
+    `Installing the dependencies failed (${why}; npm's own words are above). ` +
+      'Check that the registry is reachable (npm ping) and that this folder is writable, then try again.',
+  );
 }
 
 /**

@@ -9,12 +9,12 @@ import { build } from '../setup/build.mjs';
 import { SetupError, install, pinned, pinnedNode, root } from '../setup/install.mjs';
 
 try {
-  install();
-  build();
+  await install();
+  await build();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(`\n${error.message}`);
-  process.exit(1);
+  process.exit(error.exitCode);
 }
 
 const program = join(root, 'packages/gateway/bin/sallyport-gateway.js');

@@ -34,12 +34,12 @@ function run(program, ...args) {
 }
 
 try {
-  install();
+  await install();
   checkPinnedNode();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(`\n${error.message}\n0 passed, 1 failed`);
-  process.exit(1);
+  process.exit(error.exitCode);
 }
 
 // Reports are outputs of the cached test tasks: Nx puts them back, so what is found afterwards is of this run.
