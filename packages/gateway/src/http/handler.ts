@@ -3,7 +3,6 @@ import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/
 import type { Log } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import type { UnservedId } from '../routes/unserved.ts';
 
 /** Who calls with an access token or an API key. */
 export interface Caller {
@@ -102,11 +101,9 @@ export type Result<E extends Endpoint> = E['transport'] extends 'sse'
 
 export type Handler<E extends Endpoint> = (call: HandlerCall<E>) => Promise<Result<E>>;
 
-/** A handler for every row that is served: a missing one is a type error. */
+/** A handler for every row: a missing one is a type error. */
 export type Handlers = {
   readonly [A in keyof Contract]: {
-    readonly [
-      K in keyof Contract[A] as Contract[A][K] extends { readonly id: UnservedId } ? never : K
-    ]: Contract[A][K] extends Endpoint ? Handler<Contract[A][K]> : never;
+    readonly [K in keyof Contract[A]]: Contract[A][K] extends Endpoint ? Handler<Contract[A][K]> : never;
   };
 };

@@ -2,7 +2,7 @@ import { seededRandom } from '@sallyport/core/testing';
 import { expect, test } from 'vitest';
 import { newUserCode, readUserCode, showUserCode } from './device-grant.ts';
 
-test('user codes use each letter as often as any other', () => {
+test('user codes use all letters equally often', () => {
   const random = seededRandom(3);
   const counts = new Map<string, number>();
   for (let count = 0; count < 5000; count += 1)
