@@ -33,4 +33,5 @@ export { isJsonObject } from './json-object.ts';
 export { isLoopback } from './loopback.ts';
 export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';
+export { organizationTypes, roles, type OrganizationType, type Role } from './organization.ts';
 export { isDiskFull, whyNotWritten } from './disk.ts';

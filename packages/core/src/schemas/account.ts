@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roles } from '../organization.ts';
 
 export const Bootstrap = z.looseObject({
   account: z.looseObject({
@@ -11,7 +12,7 @@ export const Bootstrap = z.looseObject({
 export type Bootstrap = z.infer<typeof Bootstrap>;
 
 export const CurrentUserAccess = z.looseObject({
-  access_level: z.enum(['admin', 'member', 'viewer']),
+  access_level: z.enum(roles),
   permissions: z.array(z.string()),
 });
 export type CurrentUserAccess = z.infer<typeof CurrentUserAccess>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { organizationTypes, roles } from '../organization.ts';
 import { Timestamp } from './common.ts';
 
 /** RFC 7636 4.2: the base64url of a SHA-256, 43 characters. */
@@ -106,7 +107,7 @@ export type IntrospectionResponse = z.infer<typeof IntrospectionResponse>;
 
 export const Profile = z.looseObject({
   organization: z.looseObject({
-    organization_type: z.string().describe('`agent_max`, `agent_pro`, `agent_enterprise` or `agent_team`'),
+    organization_type: z.string().describe(`One of \`${organizationTypes.join('`, `')}\``),
     rate_limit_tier: z.string(),
     uuid: z.exactOptional(z.string()),
     name: z.exactOptional(z.string()),
@@ -147,8 +148,6 @@ export const ApiKeys = z.looseObject({
 });
 
 export const Roles = z.looseObject({
-  roles: z.array(
-    z.looseObject({ name: z.enum(['admin', 'member', 'viewer']), permissions: z.array(z.string()) }),
-  ),
+  roles: z.array(z.looseObject({ name: z.enum(roles), permissions: z.array(z.string()) })),
 });
 export type Roles = z.infer<typeof Roles>;

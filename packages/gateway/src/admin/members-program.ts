@@ -1,3 +1,4 @@
+import { organizationTypes, roles } from '@sallyport/core';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Role } from '@sallyport/oauth/server';
 import { configurable, type ConfigFlags } from './flags.ts';
@@ -13,7 +14,7 @@ export function addMemberCommands(user: Command): void {
     .description('Prints the accounts with their roles as JSON.')
     .option('--org <uuid>', "an organization's members alone")
     .action(async (flags: OrgFlags) => (await load()).listUsers(flags));
-  const role = new Argument('<role>', 'what it may do').choices(['admin', 'member', 'viewer']);
+  const role = new Argument('<role>', 'what it may do').choices(roles);
   configurable(user.command('role <email>').addArgument(role))
     .description('Gives an account a role in an organization, of which it becomes a member if it is none.')
     .option('--org <uuid>', "the organization (default: the account's only one)")
@@ -35,14 +36,7 @@ export function addOrganizationCommands(org: Command): void {
     .action(async (flags: ConfigFlags) => (await load()).listOrganizations(flags));
   configurable(org.command('set <org>'))
     .description('Changes an organization; prints it as JSON.')
-    .addOption(
-      new Option('--type <type>', 'what kind of organization it is').choices([
-        'agent_max',
-        'agent_pro',
-        'agent_enterprise',
-        'agent_team',
-      ]),
-    )
+    .addOption(new Option('--type <type>', 'what kind of organization it is').choices(organizationTypes))
     .option('--tier <tier>', 'its rate limit tier')
     .option('--capability <capability...>', 'its capabilities, in place of those that it has')
     .action(async (id: string, flags: SetOrganizationFlags, command: Command) => {

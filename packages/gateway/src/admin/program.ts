@@ -1,3 +1,4 @@
+import { roles } from '@sallyport/core';
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
 import { addFeedbackCommands } from './feedback-program.ts';
@@ -18,7 +19,7 @@ export function addAdminCommands(program: Command): void {
   configurable(user.command('add <email>'))
     .description('Adds an account to an organization; prints it as JSON.')
     .option('--org <uuid>', "the organization (default: the owner's)")
-    .addOption(new Option('--role <role>', 'default: member').choices(['admin', 'member', 'viewer']))
+    .addOption(new Option('--role <role>', 'default: member').choices(roles))
     .option('--password-stdin', 'reads the password from standard input')
     .action(async (email: string, flags: AddUserFlags) => (await load()).addUser(email, flags));
   configurable(user.command('password <email>'))

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/contract';
-import type { Log } from '@sallyport/core';
+import type { Log, Role } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 
@@ -8,7 +8,7 @@ import type { WebSocket } from 'ws';
 export interface Caller {
   readonly accountId: string;
   readonly organizationId: string;
-  readonly role: 'admin' | 'member' | 'viewer';
+  readonly role: Role;
   readonly permissions: readonly string[];
   readonly scopes: readonly string[];
   /** The login (token family) or API key behind the token: what a worker is told apart by where it sends no id. */

@@ -1,3 +1,4 @@
+import type { OrganizationType, Role } from '@sallyport/core';
 import type { deviceGrantType } from '@sallyport/core/contract';
 
 // Terminology
@@ -16,9 +17,7 @@ import type { deviceGrantType } from '@sallyport/core/contract';
 //
 // Times are epoch milliseconds. Secrets are never in a record, only their SHA-256.
 
-export type Role = 'admin' | 'member' | 'viewer';
-
-export type OrganizationType = 'agent_max' | 'agent_pro' | 'agent_enterprise' | 'agent_team';
+export type { OrganizationType, Role };
 
 export interface Organization {
   readonly id: string;
