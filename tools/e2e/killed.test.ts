@@ -2,15 +2,8 @@ import { afterAll, beforeAll, describe, expect, onTestFailed, test, vi } from 'v
 import { StepBench } from './steps/bench.ts';
 import { Job, type Outcome } from './steps/job.ts';
 import type { Side, Step } from './steps/proxy.ts';
+import { shortTerms } from './steps/short-terms.ts';
 import { within } from './steps/within.ts';
-
-/** The terms are short, in the proportions of the defaults: nobody waits for minutes here. */
-const settings = {
-  SALLYPORT_BRIDGE_ACK_SECONDS: '1',
-  SALLYPORT_BRIDGE_REGISTRATION_TTL_SECONDS: '2',
-  SALLYPORT_BRIDGE_FIRST_ATTACH_SECONDS: '3',
-  SALLYPORT_BRIDGE_PRESENCE_WRITE_SECONDS: '0.5',
-};
 
 // The jobs wait more than they work.
 const maxConcurrency = 8;
@@ -19,7 +12,7 @@ vi.setConfig({ maxConcurrency });
 const benches: StepBench[] = [];
 beforeAll(async () => {
   benches.push(
-    ...(await Promise.all(Array.from({ length: maxConcurrency }, () => new StepBench(settings).open()))),
+    ...(await Promise.all(Array.from({ length: maxConcurrency }, () => new StepBench(shortTerms).open()))),
   );
 }, 60_000);
 afterAll(async () => {

@@ -53,8 +53,33 @@ export class Job {
     process.kill(await this.started(), 'SIGKILL');
   }
 
+  /** Resolves when the bridge, one that was started in its place included, waits for work. */
+  async bridgeWaits(): Promise<void> {
+    for (;;) {
+      const bridge = this.#bridge;
+      try {
+        await bridge?.shows(/Waiting for work/);
+        return;
+      } catch (error) {
+        if (bridge === this.#bridge) throw error;
+      }
+    }
+  }
+
+  /** The same for whatever runs now; gives whether anything did. */
+  killRunningProcess(): boolean {
+    const { trace } = this;
+    const pid = Number(/^start (\d+)$/.exec(trace.at(-1) ?? '')?.[1]);
+    if (Number.isNaN(pid)) return false;
+    try {
+      return process.kill(pid, 'SIGKILL');
+    } catch {
+      return false; // ended by itself, or with its bridge
+    }
+  }
+
   async startSession(): Promise<void> {
-    await this.#bridge?.shows(/Waiting for work/);
+    await this.bridgeWaits();
     this.#run = this.#bench.sallyport(['session', 'run', 'look', '--env', this.#environmentId ?? '']);
   }
 
@@ -71,6 +96,11 @@ export class Job {
   /** Lets the command end. */
   go(): void {
     writeSync(this.#go, '\n');
+  }
+
+  /** Resolves when `session run` has ended. */
+  async runEnds(): Promise<void> {
+    await this.#run!.end();
   }
 
   get trace(): readonly string[] {
@@ -112,7 +142,7 @@ export class Job {
 
   /** Ends the bridge as Ctrl-C does. */
   async end(): Promise<void> {
-    await this.#bridge?.shows(/Waiting for work/);
+    await this.bridgeWaits();
     expect(await this.#bridge?.stop('SIGINT')).toBe(0);
   }
 

@@ -41,8 +41,7 @@ export interface Acknowledged {
 }
 
 interface Trap {
-  readonly step: string;
-  readonly side: Side;
+  readonly isMeant: (step: string, side: Side) => boolean;
   readonly act: () => Promise<'pass' | 'cut'>;
   readonly settle: (outcome: Promise<void>) => void;
 }
@@ -76,9 +75,26 @@ export class StepProxy {
    * answered when that grants work. Resolves when `act` is done.
    */
   holdAt(step: Step, side: Side, act: Trap['act']): Promise<void> {
+    return this.#hold((passing, itsSide) => passing === step && itsSide === side, act);
+  }
+
+  /** The same for whatever goes by after `count` passages. */
+  holdAfter(count: number, act: Trap['act']): Promise<void> {
+    let left = count;
+    return this.#hold(() => left-- <= 0, act);
+  }
+
+  #hold(isMeant: Trap['isMeant'], act: Trap['act']): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#trap = { step, side, act, settle: (outcome) => void outcome.then(resolve, reject) };
+      this.#trap = { isMeant, act, settle: (outcome) => void outcome.then(resolve, reject) };
     });
+  }
+
+  /** Holds nothing any more. */
+  release(): void {
+    const trap = this.#trap;
+    this.#trap = undefined;
+    trap?.settle(Promise.resolve());
   }
 
   /** A new job begins. */
@@ -103,7 +119,7 @@ export class StepProxy {
     if (step === undefined) return true;
     this.seen.push(`${step} ${side}`);
     const trap = this.#trap;
-    if (trap?.step !== step || trap.side !== side) return true;
+    if (!trap?.isMeant(step, side)) return true;
     this.#trap = undefined;
     const done = trap.act();
     trap.settle(done.then(() => undefined));

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '@sallyport/core';
+import { seededRandom } from '@sallyport/core/testing';
+import type { StepBench } from './bench.ts';
+import type { Job, Outcome } from './job.ts';
+
+/** `stall`: the connection is silent for a while, then cut: what a half-open one looks like. */
+export const faultKinds = [
+  'gateway killed',
+  'bridge killed',
+  'process killed',
+  'cut',
+  'delay',
+  'stall',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface Fault {
+  readonly kind: FaultKind;
+  /** How much goes by undisturbed since the fault before. */
+  readonly after: number;
+  /** How long a delay or a stall is. */
+  readonly ms: number;
+}
+
+export interface FaultPlan {
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  /** Whether the command may end at once, or only when the faults are over. */
+  readonly ends: 'at once' | 'afterwards';
+}
+
+export function planOf(seed: number): FaultPlan {
+  const random = seededRandom(seed);
+  const count = 1 + whole(random, 3);
+  return {
+    seed,
+    faults: Array.from({ length: count }, () => ({
+      kind: faultKinds[whole(random, faultKinds.length)] ?? 'cut',
+      after: whole(random, 12),
+      ms: 100 + whole(random, 2000),
+    })),
+    ends: random.fraction() < 0.5 ? 'at once' : 'afterwards',
+  };
+}
+
+/** 0 to `below` - 1. */
+function whole(random: Random, below: number): number {
+  return Math.floor(random.fraction() * below);
+}
+
+export function describePlan({ seed, faults, ends }: FaultPlan): string {
+  const each = faults.map(({ kind, after }) => `${kind} after ${after}`).join(', ');
+  return `seed ${seed}: ${each}; ends ${ends}`;
+}
+
+/** Runs the main job with the plan's faults in it; gives those that were met on the way, and how it ended. */
+export async function runWith(
+  { faults, ends }: FaultPlan,
+  bench: StepBench,
+  job: Job,
+): Promise<{ readonly met: readonly FaultKind[]; readonly outcome: Outcome }> {
+  const met: FaultKind[] = [];
+  let revival = Promise.resolve();
+  let isOver = false;
+  const faultsBeforeTheEnd = async () => {
+    for (const fault of faults) {
+      if (isOver) return;
+      await Promise.race([
+        bench.proxy.holdAfter(fault.after, async () => {
+          if (isOver) return 'pass';
+          const { verdict, revive } = await strike(fault, bench, job);
+          if (verdict !== 'missed') met.push(fault.kind);
+          revival = revival.then(revive);
+          return verdict === 'cut' ? 'cut' : 'pass';
+        }),
+        // Nothing more goes by: the rest of the plan has nothing to hit.
+        sleep(3000),
+      ]);
+      await revival;
+    }
+  };
+
+  job.startBridge();
+  await job.bridgeWaits();
+  const struck = faultsBeforeTheEnd();
+  await job.startSession();
+  if (ends === 'afterwards') await struck;
+  job.go();
+  await job.runEnds();
+  isOver = true;
+  bench.proxy.release();
+  await struck;
+  const outcome = await job.outcome();
+  await job.end();
+  return { met, outcome };
+}
+
+interface Strike {
+  readonly verdict: 'pass' | 'cut' | 'missed';
+  readonly revive?: () => Promise<void>;
+}
+
+async function strike({ kind, ms }: Fault, bench: StepBench, job: Job): Promise<Strike> {
+  switch (kind) {
+    case 'gateway killed':
+      await bench.killGateway();
+      return { verdict: 'cut', revive: () => bench.startGateway() };
+    case 'bridge killed':
+      await job.killBridge();
+      return {
+        verdict: 'cut',
+        async revive() {
+          job.startBridge();
+          await job.bridgeWaits();
+        },
+      };
+    case 'process killed':
+      return { verdict: job.killRunningProcess() ? 'pass' : 'missed' };
+    case 'cut':
+      return { verdict: 'cut' };
+    case 'delay':
+      await sleep(ms);
+      return { verdict: 'pass' };
+    case 'stall':
+      await sleep(ms);
+      return { verdict: 'cut' };
+  }
+}
