@@ -20,6 +20,7 @@ export const errorStatus = {
   insufficient_scope: 403,
   beta_not_enabled: 403,
   zdr_org: 403,
+  quota_exceeded: 403,
   not_found: 404,
   environment_deleted: 404,
   method_not_allowed: 405,

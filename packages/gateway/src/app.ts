@@ -29,7 +29,7 @@ import { registerPassthrough, type Passthrough } from './passthrough/routes.ts';
 import { isUploading } from './passthrough/upload.ts';
 import { registerAccessLog } from './plugins/access-log.ts';
 import { registerCors } from './plugins/cors.ts';
-import { registerHealth, type Checks } from './plugins/health.ts';
+import { registerHealth, type Checks, type Warnings } from './plugins/health.ts';
 
 /** What the app serves. */
 export interface Served {
@@ -40,6 +40,7 @@ export interface Served {
   readonly gates?: Gates;
   /** Asked by `/readyz`. */
   readonly checks?: Checks;
+  readonly warnings?: Warnings;
   /** Registers the pages for browsers, in a scope of their own. */
   readonly pages?: (app: FastifyInstance) => void | Promise<void>;
   readonly elsewhere?: Elsewhere;
@@ -111,7 +112,7 @@ export function createApp(served: Served, options: AppOptions): App {
     if (drain.draining) reply.header('connection', 'close');
     done();
   });
-  registerHealth(app, { checks: served.checks ?? {}, drain, clock });
+  registerHealth(app, { checks: served.checks ?? {}, warnings: served.warnings ?? {}, drain, clock });
   const { pages, passthrough } = served;
   const isLocal = (name: string) => (passthrough?.destinations.get(name)?.to ?? 'local') === 'local';
   if (isLocal('oauth')) registerCors(app, { dialect, origins: options.corsOrigins });

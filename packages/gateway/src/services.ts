@@ -18,6 +18,7 @@ import { oauthHandlers } from './routes/oauth.ts';
 import { sessionsHandlers } from './routes/sessions.ts';
 import { telemetryHandlers } from './routes/telemetry.ts';
 import { workerHandlers } from './routes/worker.ts';
+import { lowOnSpace } from './store/embedded/free-space.ts';
 import { lockStore } from './store/embedded/lock.ts';
 import { embeddedStorePath, feedbackDirectory } from './store/embedded/path.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
@@ -133,7 +134,15 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
 
   await feedback.start();
   await bridge.start();
+  const disk = () => lowOnSpace(embeddedStorePath(config), config.lowDiskBytes);
+  const warnOfDisk = () =>
+    disk().then(
+      (sentence) => sentence !== undefined && log.warn({}, sentence),
+      (error: unknown) => log.warn({ err: error }, 'the space left on the disk is not known'),
+    );
+  void warnOfDisk();
   const sweep = () => {
+    void warnOfDisk();
     oauth.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
     sweeper = clock.after(sweepMs, sweep);
   };
@@ -153,6 +162,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       elsewhere: pages.elsewhere,
     }),
     checks: { store: () => store.check(), ...passthrough.upstreams.checks },
+    warnings: { disk },
     drainSteps: [() => bridge.drain()],
     async ownerToSetUp() {
       const owner = await oauth.accounts.find();

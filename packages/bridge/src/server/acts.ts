@@ -40,7 +40,7 @@ export interface CreateEnvironment {
   readonly idempotency: Idempotency | undefined;
 }
 
-export interface CreateSession {
+export interface CreateSession extends Timing {
   readonly id: string;
   readonly workId: string;
   readonly accountId: string;
@@ -50,7 +50,6 @@ export interface CreateSession {
   readonly tags: readonly string[];
   readonly context: Json;
   readonly events: readonly EventDraft[];
-  readonly now: number;
   readonly idempotency: Idempotency | undefined;
 }
 
@@ -157,7 +156,7 @@ export interface BridgeActs {
       readonly provenEpoch: number | null;
     },
   ): Promise<Touched>;
-  /** Session, first events and work item; gives the session's id: another's where the key is known. */
+  /** Session, first events and work item; gives the session's id: another's where the key is known. Throws `quota_exceeded`. */
   createSession(argument: CreateSession): Promise<{ readonly id: string; readonly isNew: boolean }>;
   deleteSession(argument: { readonly sessionId: string }): Promise<void>;
   /** Step 1 of the handshake: gives the caller's epoch. */
@@ -173,7 +172,8 @@ export interface BridgeActs {
   /**
    * Appends in order; an id that the session knows keeps its first `seq`. With an `epoch` the events are the worker's:
    * `worker.exited` among them ends the work, and what is new after the end is left out of the answer. Without, they are a
-   * client's, and an ended session refuses them.
+   * client's, and an ended session refuses them, as does an organization whose logs are full. A log that gets larger than
+   * the terms allow loses its oldest events, but none that its worker has yet to take.
    */
   appendEvents(
     argument: Timing & {
@@ -182,6 +182,15 @@ export interface BridgeActs {
       readonly events: readonly EventDraft[];
     },
   ): Promise<readonly Appended[]>;
+  /**
+   * Looks at sessions in the order of their ids, beginning after `after`, and removes at most `limit` events: sessions that
+   * ended before `before` whole, of others the events that are older. `next` is where to go on; `undefined`: all are seen.
+   */
+  expireLogs(argument: {
+    readonly before: number;
+    readonly after: string;
+    readonly limit: number;
+  }): Promise<{ readonly removed: readonly string[]; readonly next: string | undefined }>;
 }
 
 export interface WorkerProof {

@@ -1,3 +1,5 @@
+import type { Quota } from './quota.ts';
+
 /** How the bridge keeps time and bounds: `bridge.*` of the gateway's configuration. Fractions of a second are allowed. */
 export interface BridgeConfig {
   /** A registration lapses after this long without a call or an open stream of its holder; 0: never. */
@@ -44,6 +46,14 @@ export interface BridgeConfig {
   /** The engine's one timer: held polls, leases, pings. */
   readonly tickSeconds: number;
   readonly sweepSeconds: number;
+  /** Of one organization, 0: any number. At the limit it gets no new session, and no event but its workers'. */
+  readonly maxLiveSessions: number;
+  readonly maxLogBytes: number;
+  /** Event data of one session, 0: any amount. What is over goes at the log's old end. */
+  readonly maxSessionLogBytes: number;
+  /** Events that are older, and sessions that ended longer ago, are removed; 0: never. */
+  readonly logRetentionSeconds: number;
+  readonly retentionSweepSeconds: number;
 }
 
 export const defaultBridgeConfig: BridgeConfig = {
@@ -74,6 +84,11 @@ export const defaultBridgeConfig: BridgeConfig = {
   pageBytes: 256 * 1024,
   tickSeconds: 0.25,
   sweepSeconds: 1,
+  maxLiveSessions: 0,
+  maxLogBytes: 0,
+  maxSessionLogBytes: 0,
+  logRetentionSeconds: 0,
+  retentionSweepSeconds: 300,
 };
 
 /** What the judgements of work need to know, in milliseconds: goes into the store's acts with each call. */
@@ -86,6 +101,9 @@ export interface WorkTerms {
   readonly liveMs: number;
   readonly maxDeliveries: number;
   readonly maxAttempts: number;
+  readonly quota: Quota;
+  /** Of one session; 0: any amount. */
+  readonly maxSessionLogBytes: number;
 }
 
 export function workTerms(config: BridgeConfig): WorkTerms {
@@ -97,5 +115,7 @@ export function workTerms(config: BridgeConfig): WorkTerms {
     liveMs: config.idleSeconds * 1000,
     maxDeliveries: config.maxDeliveries,
     maxAttempts: config.maxAttempts,
+    quota: { liveSessions: config.maxLiveSessions, logBytes: config.maxLogBytes },
+    maxSessionLogBytes: config.maxSessionLogBytes,
   };
 }

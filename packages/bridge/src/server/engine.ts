@@ -17,6 +17,7 @@ import type { BridgeStore, TrustedDevices, WorkerTokens } from './ports.ts';
 import { createPresence } from './presence.ts';
 import { PollQueue } from './queue.ts';
 import { createRegistry, type Registry } from './registry.ts';
+import { sweepLogs } from './retention.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createWorkDesk, type WorkDesk } from './work.ts';
 import { WorkerStreams } from './worker-streams.ts';
@@ -75,6 +76,8 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
   let timer: Timer | undefined;
   let sweptAt = clock.monotonic();
   let sweeping: Promise<void> | undefined;
+  let logsSweptAt = sweptAt;
+  let sweepingLogs: Promise<void> | undefined;
 
   function arm(): void {
     timer = clock.after(config.tickSeconds * 1000, tick);
@@ -86,6 +89,12 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     streams.tick();
     hints.tick();
     const now = clock.monotonic();
+    if (sweepingLogs === undefined && now - logsSweptAt >= config.retentionSweepSeconds * 1000) {
+      logsSweptAt = now;
+      sweepingLogs = sweepLogs(context)
+        .catch((error: unknown) => log.error({ err: error }, 'Old session logs could not be removed.'))
+        .finally(() => (sweepingLogs = undefined));
+    }
     if (sweeping !== undefined || now - sweptAt < config.sweepSeconds * 1000) return;
     sweptAt = now;
     sweeping = sweepLeases(context, streams)
@@ -118,7 +127,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
 
     async stop() {
       timer?.cancel();
-      await sweeping;
+      await Promise.all([sweeping, sweepingLogs]);
       await streams.writeRenewals('all');
       await context.presence.write('all');
     },

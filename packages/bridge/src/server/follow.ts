@@ -40,6 +40,10 @@ export async function* followLog(
         maxEvents: config.pageEvents,
         maxBytes: config.pageBytes,
       });
+      const [first] = page.events;
+      // What this reader has yet to read was removed meanwhile.
+      if (first !== undefined && first.seq > cursor + 1)
+        yield { kind: 'notice', type: 'resync_required', data: { oldest_seq: first.seq } };
       for (const event of page.events) yield { kind: 'event', event: toSessionEvent(sessionId, event) };
       if (page.scannedTo > cursor) {
         cursor = page.scannedTo;

@@ -16,7 +16,7 @@ import { sessionTopic, workTopic } from './topics.ts';
 export interface Sessions {
   /**
    * Creates session, first events and work together. The same account's same `idempotencyKey` within a day gives the
-   * session that it made before; another request under that key is `invalid_request`.
+   * session that it made before; another request under that key is `invalid_request`. Throws `quota_exceeded`.
    */
   create(
     caller: Caller,
@@ -31,7 +31,7 @@ export interface Sessions {
   ): Promise<Page<WireSession>>;
   /** For who created it, the account of its environment and admins: else `forbidden`. */
   delete(caller: Caller, id: string): Promise<{ readonly id: string; readonly deleted: true }>;
-  /** Throws `session_ended`. */
+  /** Throws `session_ended` and `quota_exceeded`. */
   append(
     caller: Caller,
     id: string,
@@ -45,7 +45,7 @@ export interface Sessions {
 }
 
 export function createSessions(context: Context, registry: Registry): Sessions {
-  const { store, clock, ids, presence, wakeups } = context;
+  const { store, ids, presence, wakeups } = context;
 
   async function visible(caller: Caller, sessionId: string): Promise<Session> {
     const session = await store.reads.session({ sessionId });
@@ -74,7 +74,7 @@ export function createSessions(context: Context, registry: Registry): Sessions {
         tags: request.tags,
         context: request.session_context,
         events: draftEvents(request.events, ids),
-        now: clock.now(),
+        ...timing(context),
         idempotency: idempotencyOf(context, idempotencyKey, request),
       });
       if (isNew) wakeups.notify(workTopic(request.environment_id));

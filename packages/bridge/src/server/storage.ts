@@ -29,6 +29,7 @@ export type {
   StoredEvent,
   Work,
 } from './records.ts';
+export { judgeLiveSessions, judgeLogBytes, type Quota } from './quota.ts';
 export { hasLeft } from './presence.ts';
 export { foldCase } from './fold-case.ts';
 export { mergeMetadata } from './metadata.ts';

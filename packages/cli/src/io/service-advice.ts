@@ -4,6 +4,7 @@ const byCode: Readonly<Record<string, string>> = {
   insufficient_scope: 'Log in again with `sallyport login`, or take a token with that scope.',
   beta_not_enabled: 'The gateway may speak another dialect: see `sallyport config list`.',
   zdr_org: 'An admin of the organization decides what it keeps.',
+  quota_exceeded: 'See what there is: sallyport session list. The operator of the gateway sets the limit.',
   session_ended: 'Start another one: sallyport session run "..."',
   environment_deleted: 'See which there are: sallyport env list',
 };

@@ -53,6 +53,8 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     /** Where clients reach the gateway: issuer of tokens, and in the addresses that it gives out. */
     publicUrl: httpUrl(),
     store: optionalText('sqlite:PATH', /^\w+:.+$/),
+    /** With less than this left on the store's disk, `/readyz` warns, and the log does; 0: never. */
+    lowDiskBytes: integer(1024 ** 3, 0),
     redisUrl: optionalText('a redis: address'),
     /** The service that areas and families pass through to; `upstream` alone is short for `upstream.url`. */
     upstream: z.object({
@@ -140,8 +142,16 @@ export const derivedDefaults: Readonly<
   'oauth.singleUser': ({ host, publicUrl }) => isLoopback(String(host)) && publicUrl === undefined,
 };
 
-/** Where 0 stands for `never`. */
-const mayBeZero = new Set(['registrationTtlSeconds', 'refreshGraceSeconds', 'codeReplaySeconds']);
+/** Where 0 stands for `never`, or for no limit. */
+const mayBeZero = new Set([
+  'registrationTtlSeconds',
+  'refreshGraceSeconds',
+  'codeReplaySeconds',
+  'maxLiveSessions',
+  'maxLogBytes',
+  'maxSessionLogBytes',
+  'logRetentionSeconds',
+]);
 
 /** A setting for each member: time spans, counts (of which there is at least one), flags, and groups of them. */
 function likeDefaults(defaults: object, { wholeSeconds = false } = {}): z.ZodObject {

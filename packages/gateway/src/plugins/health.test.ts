@@ -17,6 +17,20 @@ test('ready is who gets answers from all that it needs', async () => {
   expect([alive.status, await alive.json()]).toEqual([200, { status: 'ok' }]);
 });
 
+test('warnings are told, and change nothing; one that fails is none', async () => {
+  const warnings = {
+    disk: () => Promise.resolve('little is left'),
+    memory: () => Promise.resolve(undefined),
+    fan: () => Promise.reject(new Error('unknown')),
+  };
+  await using served = await serve({ warnings });
+  const answer = await fetch(`${served.url}/readyz`);
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { status: 'ready', checks: {}, warnings: { disk: 'little is left' } },
+  ]);
+});
+
 // Less than the two seconds in real time: they are the clock's.
 test('what does not answer within two seconds has timed out', { timeout: 1900 }, async () => {
   const clock = new ManualClock();

@@ -5,6 +5,9 @@ import type { Drain } from '../http/drain.ts';
 /** Named questions to what the gateway depends on; each rejects when it does not answer. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
 
+/** Named questions whose answer, a sentence, is something that an operator should see to; the gateway serves all the same. */
+export type Warnings = Readonly<Record<string, () => Promise<string | undefined>>>;
+
 /** What a check rejects with to say in a word what is wrong. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';
@@ -12,11 +15,17 @@ export class NotReady extends Error {
 
 const checkTimeoutMs = 2000;
 
-/** `/healthz`: the process is alive. `/readyz`: it can serve; 503 while it drains or something does not answer. */
+/** `/healthz`: the process is alive. `/readyz`: it can serve; 503 while it drains or something does not answer, with what to see to before that happens. */
 export function registerHealth(
   app: FastifyInstance,
-  { checks, drain, clock }: { readonly checks: Checks; readonly drain: Drain; readonly clock: Clock },
+  options: {
+    readonly checks: Checks;
+    readonly warnings: Warnings;
+    readonly drain: Drain;
+    readonly clock: Clock;
+  },
 ): void {
+  const { checks, warnings, drain, clock } = options;
   app.get('/healthz', { logLevel: 'silent' }, (_request, reply) => {
     void reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });
@@ -27,7 +36,17 @@ export function registerHealth(
     const failed = results.some(([, result]) => result !== 'ok');
     const status = drain.draining ? 'draining' : failed ? 'unavailable' : 'ready';
     void reply.code(status === 'ready' ? 200 : 503).header('cache-control', 'no-store');
-    return { status, checks: Object.fromEntries(results) };
+    const given = await Promise.all(
+      Object.entries(warnings).map(
+        async ([name, ask]) => [name, await ask().catch(() => undefined)] as const,
+      ),
+    );
+    const sentences = given.filter(([, sentence]) => sentence !== undefined);
+    return {
+      status,
+      checks: Object.fromEntries(results),
+      ...(sentences.length > 0 && { warnings: Object.fromEntries(sentences) }),
+    };
   });
 }
 

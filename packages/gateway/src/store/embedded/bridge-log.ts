@@ -6,6 +6,7 @@ import { select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
 export interface LogHead {
   readonly epoch: number;
   readonly last_seq: number;
+  readonly organization_id: string;
   readonly work_id: string;
   /** The last frame that is known of the open worker stream; null where none is open. */
   readonly worker_seen_at: number | null;
@@ -28,7 +29,7 @@ export interface SessionLog {
 export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
   const headById = select<LogHead>(
     db,
-    'SELECT epoch, last_seq, work_id, worker_seen_at FROM session WHERE id = ?',
+    'SELECT epoch, last_seq, organization_id, work_id, worker_seen_at FROM session WHERE id = ?',
   );
   const workById = select<WorkRow>(db, `${selectWork} WHERE id = ?`);
   const insertEvent = db.prepare(
@@ -39,7 +40,13 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
     db,
     'SELECT seq FROM session_event WHERE session_id = ? AND id = ?',
   );
-  const updateHead = db.prepare('UPDATE session SET last_seq = ?, updated_at = ? WHERE id = ?');
+  const updateHead = db.prepare(
+    'UPDATE session SET last_seq = ?, updated_at = ?, log_bytes = log_bytes + ? WHERE id = ?',
+  );
+  const addUsage = db.prepare(
+    `INSERT INTO session_usage (organization_id, log_bytes) VALUES (?, ?)
+     ON CONFLICT (organization_id) DO UPDATE SET log_bytes = log_bytes + excluded.log_bytes`,
+  );
   const raiseEpoch = db.prepare('UPDATE session SET epoch = epoch + 1, worker_seen_at = NULL WHERE id = ?');
   const updateWork = db.prepare(
     `UPDATE work SET state = ?, deadline = ?, deliveries = ?, attempt = ?, acked_by = ?, attached = ?, reason = ?
@@ -55,14 +62,19 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
   }
 
   function append(sessionId: string, origin: Origin, events: readonly EventDraft[], now: number): Appended[] {
-    const first = head(sessionId).last_seq;
+    const { last_seq: first, organization_id: organizationId } = head(sessionId);
     let last = first;
+    let bytes = 0;
     const appended = events.map(({ id, type, data }) => {
-      const { changes } = insertEvent.run(sessionId, last + 1, id, type, origin, JSON.stringify(data), now);
-      if (changes === 1) return { id, seq: ++last };
-      return { id, seq: seqOf(sessionId, id) ?? 0 };
+      const text = JSON.stringify(data);
+      const { changes } = insertEvent.run(sessionId, last + 1, id, type, origin, text, now);
+      if (changes !== 1) return { id, seq: seqOf(sessionId, id) ?? 0 };
+      bytes += Buffer.byteLength(text);
+      return { id, seq: ++last };
     });
-    if (last > first) updateHead.run(last, now, sessionId);
+    if (last === first) return appended;
+    updateHead.run(last, now, bytes, sessionId);
+    addUsage.run(organizationId, bytes);
     return appended;
   }
 

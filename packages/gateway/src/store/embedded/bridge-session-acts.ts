@@ -5,29 +5,31 @@ import {
   judgeAttach,
   judgeEpoch,
   judgeExit,
+  judgeLiveSessions,
+  judgeLogBytes,
   judgeReconnect,
   judgeTakeOver,
   type BridgeActs,
+  type Quota,
   type WorkerAttached,
 } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import { earlierIn } from './bridge-idempotency.ts';
+import type { LogRemoval } from './bridge-log-removal.ts';
 import type { SessionLog } from './bridge-log.ts';
 import { select } from './bridge-rows.ts';
 
 type SessionActs = Pick<
   BridgeActs,
-  | 'createSession'
-  | 'deleteSession'
-  | 'reconnectSession'
-  | 'takeOverSession'
-  | 'attachWorker'
-  | 'renewWorkers'
-  | 'appendEvents'
+  'createSession' | 'reconnectSession' | 'takeOverSession' | 'attachWorker' | 'renewWorkers' | 'appendEvents'
 >;
 
-export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs> {
+export function sessionActs(
+  db: DatabaseSync,
+  log: SessionLog,
+  removal: Pick<LogRemoval, 'trim'>,
+): Sync<SessionActs> {
   const takesSessions = select(db, 'SELECT 1 FROM environment WHERE id = ? AND archived_at IS NULL');
   const earlierSession = earlierIn(db, 'session');
   const insertSession = db.prepare(
@@ -38,11 +40,16 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
     `INSERT INTO work (id, environment_id, session_id, type, state, created_at)
      VALUES (?, ?, ?, 'session', 'queued', ?)`,
   );
-  const deletions = [
-    'session_event WHERE session_id = ?',
-    'work WHERE session_id = ?',
-    'session WHERE id = ?',
-  ].map((rows) => db.prepare(`DELETE FROM ${rows}`));
+  const liveSessions = select<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM work w JOIN session s ON s.id = w.session_id
+       WHERE w.state NOT IN ('done', 'failed', 'stopped', 'dead') AND s.organization_id = ? LIMIT ?)`,
+  );
+  const usage = select<{ log_bytes: number }>(
+    db,
+    'SELECT log_bytes FROM session_usage WHERE organization_id = ?',
+  );
   const setEpoch = db.prepare('UPDATE session SET epoch = ?, worker_seen_at = NULL WHERE id = ?');
   const openStream = select<WorkerAttached>(
     db,
@@ -58,13 +65,21 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
     "UPDATE work SET deadline = max(deadline, ?) WHERE session_id = ? AND state = 'active'",
   );
 
+  const judgeUsage = (organizationId: string, quota: Quota) => {
+    if (quota.logBytes > 0) judgeLogBytes(usage.get(organizationId)?.log_bytes ?? 0, quota);
+  };
+
   return {
     createSession(given) {
       const { id, workId, accountId, organizationId, environmentId, title, idempotency, now } = given;
+      const { quota } = given.terms;
       if (!takesSessions.get(environmentId))
         throw new ServiceError('not_found', 'There is no such environment.');
       const earlier = earlierSession(given);
       if (earlier !== undefined) return { id: earlier, isNew: false };
+      judgeUsage(organizationId, quota);
+      if (quota.liveSessions > 0)
+        judgeLiveSessions(liveSessions.get(organizationId, quota.liveSessions)?.count ?? 0, quota);
       const tags = JSON.stringify(given.tags);
       const context = JSON.stringify(given.context);
       const { key = null, fingerprint = null } = idempotency ?? {};
@@ -73,10 +88,6 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
       insertWork.run(workId, environmentId, id, now);
       log.append(id, 'client', given.events, now);
       return { id, isNew: true };
-    },
-
-    deleteSession({ sessionId }) {
-      for (const deletion of deletions) deletion.run(sessionId);
     },
 
     reconnectSession({ environmentId, sessionId, provenEpoch, ...given }) {
@@ -117,6 +128,7 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
     appendEvents({ sessionId, epoch, events, ...given }) {
       const head = log.head(sessionId);
       if (epoch === null) {
+        judgeUsage(head.organization_id, given.terms.quota);
         if (isFinal(log.work(head.work_id).state))
           throw new ServiceError('session_ended', 'The session has ended.');
         return log.append(sessionId, 'client', events, given.now);
@@ -128,6 +140,8 @@ export function sessionActs(db: DatabaseSync, log: SessionLog): Sync<SessionActs
       const last = events[count - 1];
       if (last?.type === 'worker.exited')
         log.settle(work, judgeExit(work, last.data['exit_code'], given), given.now);
+      const { maxSessionLogBytes } = given.terms;
+      if (maxSessionLogBytes > 0) removal.trim(sessionId, maxSessionLogBytes);
       // An acknowledgement may have got lost: what was stored before the end is told again.
       const known = events.slice(count).flatMap(({ id }) => {
         const seq = log.seqOf(sessionId, id);

@@ -9,6 +9,7 @@ import { bridgePresenceMigration } from './migrations/0004-bridge-presence.ts';
 import { oauthKeysMigration } from './migrations/0005-oauth-keys-and-settings.ts';
 import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
 import { managedEnvironmentsMigration } from './migrations/0007-managed-environments.ts';
+import { sessionLogSizesMigration } from './migrations/0008-session-log-sizes.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   oauthKeysMigration,
   telemetryLogsMigration,
   managedEnvironmentsMigration,
+  sessionLogSizesMigration,
 ];
