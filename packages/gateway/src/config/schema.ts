@@ -81,7 +81,7 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     /** Where each area and family goes; by default upstream if there is one, else local. */
     areas: z.object(Object.fromEntries(areaNames.map((name) => [name, optionalOneOf(whithers)]))),
     logLevel: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
-    /** Whether `X-Forwarded-For` of a proxy in front is believed. */
+    /** Whether one proxy is in front, whose word on addresses (the last of `X-Forwarded-For`) is believed. */
     trustProxy: flag(false),
     dialect: z.object({
       vendor: text('vendor', 'a lower-case word', word),
