@@ -10,6 +10,7 @@ import { oauthKeysMigration } from './migrations/0005-oauth-keys-and-settings.ts
 import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
 import { managedEnvironmentsMigration } from './migrations/0007-managed-environments.ts';
 import { sessionLogSizesMigration } from './migrations/0008-session-log-sizes.ts';
+import { accountOverviewMigration } from './migrations/0009-account-overview.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   telemetryLogsMigration,
   managedEnvironmentsMigration,
   sessionLogSizesMigration,
+  accountOverviewMigration,
 ];

@@ -10,7 +10,9 @@ export function accountActs(
   | 'redeemSetupToken'
   | 'setPassword'
   | 'addSession'
+  | 'touchSession'
   | 'endSession'
+  | 'endOtherSessions'
   | 'addTrustedDevice'
   | 'touchTrustedDevice'
   | 'revokeTrustedDevice'
@@ -24,9 +26,14 @@ export function accountActs(
   const updatePassword = db.prepare('UPDATE account SET password_hash = ? WHERE id = ?');
   const deleteSessionsOf = db.prepare('DELETE FROM account_session WHERE account_id = ?');
   const insertSession = db.prepare(
-    'INSERT INTO account_session (id, hash, account_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO account_session (id, hash, account_id, address, user_agent, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  const deleteSession = db.prepare('DELETE FROM account_session WHERE id = ?');
+  const touchSession = db.prepare(
+    'UPDATE account_session SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
+  );
+  const deleteSession = db.prepare('DELETE FROM account_session WHERE id = ? AND account_id = ?');
+  const deleteOtherSessions = db.prepare('DELETE FROM account_session WHERE id <> ? AND account_id = ?');
   const insertDevice = db.prepare(
     `INSERT INTO trusted_device (id, hash, account_id, organization_id, display_name, created_at)
      VALUES (?, ?, ?, ?, ?, ?)`,
@@ -41,8 +48,9 @@ export function accountActs(
     // Whoever knew the old password is out.
     deleteSessionsOf.run(accountId);
   }
-  function addSession({ id, hash, accountId, createdAt, expiresAt }: Hashed<Session>): void {
-    insertSession.run(id, hash, accountId, createdAt, expiresAt);
+  function addSession(session: Hashed<Session>): void {
+    const { id, hash, accountId, address, userAgent, createdAt, expiresAt } = session;
+    insertSession.run(id, hash, accountId, address, userAgent, createdAt, expiresAt);
   }
 
   return {
@@ -57,11 +65,17 @@ export function accountActs(
       addSession({ ...session, accountId });
       return { accountId };
     },
-    setPassword: ({ accountId, passwordHash }) => setPassword(accountId, passwordHash),
-    addSession: ({ session }) => addSession(session),
-    endSession({ sessionId }) {
-      deleteSession.run(sessionId);
+    setPassword({ accountId, passwordHash, session }) {
+      setPassword(accountId, passwordHash);
+      if (session) addSession({ ...session, accountId });
     },
+    addSession: ({ session }) => addSession(session),
+    touchSession({ sessionId, at }) {
+      touchSession.run(at, sessionId);
+    },
+    endSession: ({ sessionId, accountId }) => deleteSession.run(sessionId, accountId).changes > 0,
+    endOtherSessions: ({ sessionId, accountId }) =>
+      Number(deleteOtherSessions.run(sessionId, accountId).changes),
     addTrustedDevice({ device: { id, hash, accountId, organizationId, displayName, createdAt } }) {
       insertDevice.run(id, hash, accountId, organizationId, displayName, createdAt);
     },

@@ -30,16 +30,18 @@ export function loginActs(
      WHERE s.id = ? AND m.organization_id = ?`,
   );
   const member = db.prepare('SELECT 1 FROM membership WHERE account_id = ? AND organization_id = ?');
-  const familyById = db.prepare(`SELECT ${familyColumns} FROM oauth_family WHERE id = ?`);
+  const familyById = db.prepare(`SELECT ${familyColumns} FROM oauth_family AS family WHERE id = ?`);
   const insertFamily = db.prepare(
-    `INSERT INTO oauth_family (id, client_id, account_id, organization_id, scope, generation, rotations, created_at,
-       idle_expires_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO oauth_family (id, client_id, account_id, organization_id, scope, address, generation, rotations,
+       created_at, idle_expires_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateFamily = db.prepare(
     'UPDATE oauth_family SET generation = ?, rotations = ?, idle_expires_at = ?, revoked_at = ? WHERE id = ?',
   );
   const revokeFamily = db.prepare(
-    'UPDATE oauth_family SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND client_id = ?',
+    // Of what it is to be of, one is given; the others hold of every login.
+    `UPDATE oauth_family SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?
+       AND coalesce(client_id = ?, TRUE) AND coalesce(account_id = ?, TRUE) AND coalesce(organization_id = ?, TRUE)`,
   );
   const insertRevoked = db.prepare(
     'INSERT INTO oauth_revoked_token (jti, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -54,10 +56,11 @@ export function loginActs(
     return row && toFamily(row);
   }
   function addFamily(one: Family): void {
-    const { id, clientId, accountId, organizationId, scope, generation, createdAt } = one;
+    const { id, clientId, accountId, organizationId, scope, address, generation, createdAt } = one;
+    const grant = [clientId, accountId, organizationId, scope, address] as const;
     const rotations = JSON.stringify(one.rotations);
     const times = [createdAt, one.idleExpiresAt, one.expiresAt] as const;
-    insertFamily.run(id, clientId, accountId, organizationId, scope, generation, rotations, ...times);
+    insertFamily.run(id, ...grant, generation, rotations, ...times);
   }
   function saveFamily({ id, generation, rotations, idleExpiresAt, revokedAt }: Family): void {
     updateFamily.run(generation, JSON.stringify(rotations), idleExpiresAt, revokedAt, id);
@@ -101,8 +104,10 @@ export function loginActs(
       if (verdict.outcome === 'rotated' || verdict.outcome === 'revoked') saveFamily(verdict.family);
       return verdict;
     },
-    revokeFamily({ familyId, clientId, now }) {
-      revokeFamily.run(now, familyId, clientId);
+    revokeFamily({ familyId, of, now }) {
+      const { clientId, accountId, organizationId }: Partial<Family> = of;
+      const owner = [clientId ?? null, accountId ?? null, organizationId ?? null] as const;
+      return revokeFamily.run(now, familyId, ...owner).changes > 0;
     },
     revokeAccessToken({ jti, expiresAt }) {
       insertRevoked.run(jti, expiresAt);

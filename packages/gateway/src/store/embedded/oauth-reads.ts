@@ -63,8 +63,20 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
   const session = reader.query<Session>(
     `SELECT ${sessionColumns} FROM account_session WHERE hash = ? AND expires_at > ?`,
   );
+  const sessions = reader.query<Session>(
+    `SELECT ${sessionColumns} FROM account_session WHERE account_id = ? AND expires_at > ?
+     ORDER BY created_at DESC, id LIMIT ?`,
+  );
   const client = reader.query<ClientRow>(`SELECT ${clientColumns} FROM oauth_client WHERE id = ?`);
-  const family = reader.query<FamilyRow>(`SELECT ${familyColumns} FROM oauth_family WHERE id = ?`);
+  const family = reader.query<FamilyRow>(`SELECT ${familyColumns} FROM oauth_family AS family WHERE id = ?`);
+  const families = reader.query<FamilyRow & { readonly clientName: string }>(
+    `SELECT ${familyColumns}, coalesce(client.name, family.client_id) AS clientName FROM oauth_family AS family
+       JOIN membership USING (account_id, organization_id)
+       LEFT JOIN oauth_client AS client ON client.id = family.client_id
+     WHERE family.account_id = ? AND family.organization_id = ? AND family.revoked_at IS NULL
+       AND min(family.idle_expires_at, family.expires_at) > ?
+     ORDER BY family.created_at DESC, family.id LIMIT ?`,
+  );
   const standing = reader.query<{ readonly role: Role }>(
     `SELECT membership.role FROM oauth_family AS family
        JOIN membership ON membership.account_id = family.account_id
@@ -120,6 +132,7 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
       memberships.all(accountId).map((row) => ({ organization: toOrganization(row), role: row.role })),
     setupAccount: async ({ hash, now }) => setupAccount.get(hash, now),
     session: async ({ hash, now }) => session.get(hash, now),
+    sessions: async ({ accountId, now, limit }) => sessions.all(accountId, now, limit),
     async client({ clientId }) {
       const row = client.get(clientId);
       return row && toClient(row);
@@ -128,6 +141,10 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
       const row = family.get(familyId);
       return row && toFamily(row);
     },
+    families: async ({ accountId, organizationId, endedBefore, limit }) =>
+      families
+        .all(accountId, organizationId, endedBefore, limit)
+        .map((row) => ({ ...toFamily(row), clientName: row.clientName })),
     standing: async ({ familyId, jti }) => standing.get(familyId, jti),
     deviceGrant: async ({ userCode, now }) => deviceGrant.get(userCode, now),
     trustedDevice: async ({ hash }) => trustedDevice.get(hash),

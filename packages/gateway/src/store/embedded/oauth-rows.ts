@@ -9,7 +9,8 @@ export const organizationColumns = `organization.id, organization.name, organiza
   organization.rate_limit_tier AS rateLimitTier, organization.capabilities,
   organization.zero_data_retention AS zeroDataRetention, organization.created_at AS createdAt`;
 
-export const sessionColumns = 'id, account_id AS accountId, created_at AS createdAt, expires_at AS expiresAt';
+export const sessionColumns = `id, account_id AS accountId, address, user_agent AS userAgent, created_at AS createdAt,
+  last_used_at AS lastUsedAt, expires_at AS expiresAt`;
 
 export const clientColumns = `id, name, redirect_uris AS redirectUris, grant_types AS grantTypes, scope,
   created_at AS createdAt`;
@@ -18,9 +19,10 @@ export const codeColumns = `hash, client_id AS clientId, account_id AS accountId
   session_id AS sessionId, redirect_uri AS redirectUri, scope, challenge, expires_at AS expiresAt, mismatches,
   used_at AS usedAt, family_id AS familyId`;
 
-export const familyColumns = `id, client_id AS clientId, account_id AS accountId, organization_id AS organizationId,
-  scope, generation, rotations, created_at AS createdAt, idle_expires_at AS idleExpiresAt, expires_at AS expiresAt,
-  revoked_at AS revokedAt`;
+export const familyColumns = `family.id, family.client_id AS clientId, family.account_id AS accountId,
+  family.organization_id AS organizationId, family.scope, family.address, family.generation, family.rotations,
+  family.created_at AS createdAt, family.idle_expires_at AS idleExpiresAt, family.expires_at AS expiresAt,
+  family.revoked_at AS revokedAt`;
 
 export const deviceGrantColumns = `hash, user_code AS userCode, client_id AS clientId, scope, address,
   created_at AS createdAt, expires_at AS expiresAt, slow_downs AS slowDowns, last_poll_at AS lastPollAt, state,
