@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isDiskFull, whyNotWritten } from '@sallyport/core';
+import { isDiskFull, isJsonObject, whyNotWritten } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
+import { replaceFile } from '@sallyport/core/replace-file';
 import { CommandError, exitCodes } from '../io/exit.ts';
-import { checkedValue, keyNamed, settingKeys, type KeyName } from './keys.ts';
+import { checkedValue, keyNamed, keyNames, settingKeys, type KeyName } from './keys.ts';
 
 /** The settings of one place, by key. */
 export type Values = Readonly<Partial<Record<KeyName, string>>>;
@@ -32,13 +33,14 @@ export function userFilePath(configDir: string): string {
 /** Throws `invalid_config` where the file is none of ours. */
 export function readUserFile(path: string): UserFile {
   const { profiles = {}, ...values } = readObject(path);
-  if (!isObject(profiles)) throw invalid(path, '"profiles" is no object');
+  if (!isJsonObject(profiles)) throw invalid(path, '"profiles" is no object');
   return {
     values: valuesOf(values, path),
     profiles: Object.fromEntries(
       Object.entries(profiles).map(([name, profile]) => {
-        if (!isObject(profile)) throw invalid(path, `the profile ${name} is no object`);
-        if ('profile' in profile) throw invalid(path, `the profile ${name} names a profile`);
+        if (!isJsonObject(profile)) throw invalid(path, `the profile ${name} is no object`);
+        const foreign = keyNames.find((key) => settingKeys[key].ofMachine && key in profile);
+        if (foreign !== undefined) throw invalid(path, `the profile ${name} names a ${foreign}`);
         return [name, valuesOf(profile, path)];
       }),
     ),
@@ -46,11 +48,11 @@ export function readUserFile(path: string): UserFile {
 }
 
 /** Replaces the file as a whole: 0600 in a folder of 0700, for it says where logins go. */
-export function writeUserFile(path: string, { values, profiles }: UserFile): void {
+export async function writeUserFile(path: string, { values, profiles }: UserFile): Promise<void> {
   const content = { ...values, ...(Object.keys(profiles).length > 0 && { profiles }) };
   try {
     makeDirectory(dirname(path));
-    replaceFile(path, `${JSON.stringify(content, null, 2)}\n`);
+    await replaceFile(path, `${JSON.stringify(content, null, 2)}\n`);
   } catch (cause) {
     const advice = isDiskFull(cause)
       ? 'Make room on that disk'
@@ -62,17 +64,6 @@ export function writeUserFile(path: string, { values, profiles }: UserFile): voi
       `${advice}, or name another folder in SALLYPORT_CONFIG_DIR.`,
       { cause },
     );
-  }
-}
-
-function replaceFile(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(draft, text, { mode: 0o600 });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
   }
 }
 
@@ -121,12 +112,8 @@ function readObject(path: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     throw invalid(path, `it is no JSON (${(error as Error).message})`);
   }
-  if (!isObject(value)) throw invalid(path, 'it is no JSON object');
+  if (!isJsonObject(value)) throw invalid(path, 'it is no JSON object');
   return value;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(path: string, why: string): CommandError {

@@ -6,6 +6,8 @@ export interface SettingKey {
   readonly variable: string;
   /** A project's file may hold it. */
   readonly project: boolean;
+  /** It holds whatever profile is in use. */
+  readonly ofMachine: boolean;
   readonly summary: string;
 }
 
@@ -14,30 +16,46 @@ export const settingKeys = {
     variable: 'SALLYPORT_BASE_URL',
     // Whoever can write to a repository would choose where logins and prompts go.
     project: false,
+    ofMachine: false,
     summary: "the gateway's address",
   },
   organization: {
     variable: 'SALLYPORT_ORG',
     project: true,
+    ofMachine: false,
     summary: 'the organization to act for',
   },
   profile: {
     variable: 'SALLYPORT_PROFILE',
     project: true,
+    ofMachine: true,
     summary: 'the named set that is in use',
+  },
+  'credential-store': {
+    variable: 'SALLYPORT_CREDENTIAL_STORE',
+    // Whoever can write to a repository would take a login out of the keychain.
+    project: false,
+    ofMachine: true,
+    summary: 'where new logins are kept: auto, file or keychain',
   },
   // They belong to a gateway, as its address does.
   'dialect.vendor': {
     variable: 'SALLYPORT_DIALECT_VENDOR',
     project: false,
+    ofMachine: false,
     summary: "the gateway's word for `vendor`",
   },
   'dialect.agent': {
     variable: 'SALLYPORT_DIALECT_AGENT',
     project: false,
+    ofMachine: false,
     summary: "the gateway's word for `agent`",
   },
 } as const satisfies Record<string, SettingKey>;
+
+/** The places for logins; `auto` is the keychain where one works, else a file. */
+export const credentialStores = ['auto', 'file', 'keychain'] as const;
+export type CredentialStore = (typeof credentialStores)[number];
 
 export const defaultBaseUrl = 'http://127.0.0.1:8787';
 
@@ -61,6 +79,7 @@ export function keyNamed(name: string, where = ''): KeyName {
 /** The value as the setting keeps it. Throws where it is none that `key` can have; `origin` says who gave it. */
 export function checkedValue(key: KeyName, value: string, origin: string): string {
   if (key === 'base-url') return checkedBaseUrl(value, origin);
+  if (key === 'credential-store') return checkedStore(value.trim(), origin);
   return key === 'dialect.vendor' || key === 'dialect.agent'
     ? checkedWord(value.trim(), origin)
     : value.trim();
@@ -85,6 +104,17 @@ function checkedWord(value: string, origin: string): string {
     `${origin} is ${JSON.stringify(value)}, which is no lower-case word.`,
     exitCodes.usage,
     'Take the one that the gateway is configured with: `sallyport-gateway config` shows it.',
+  );
+}
+
+function checkedStore(value: string, origin: string): CredentialStore {
+  const known = credentialStores.find((store) => store === value);
+  if (known !== undefined) return known;
+  throw new CommandError(
+    'invalid_credential_store',
+    `${origin} is ${JSON.stringify(value)}, which is no place for logins.`,
+    exitCodes.usage,
+    `Take ${credentialStores.join(', ')}: auto is the keychain where one works, else a file.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { neutralDialect } from '@sallyport/core';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import type { Profile, ProjectFile, UserFile, Values } from './files.ts';
-import { defaultBaseUrl, keyNames, settingKeys, type KeyName } from './keys.ts';
+import { defaultBaseUrl, keyNames, settingKeys, type CredentialStore, type KeyName } from './keys.ts';
 
 /** Where a value comes from; the first of these that has one wins. */
 export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'default';
@@ -32,6 +32,7 @@ interface Level {
 
 const defaults: Values = {
   'base-url': defaultBaseUrl,
+  'credential-store': 'auto' satisfies CredentialStore,
   'dialect.vendor': neutralDialect.vendor,
   'dialect.agent': neutralDialect.agent,
 };
@@ -85,13 +86,18 @@ function withProfile(
   const values = profileNamed(user, name, from('profile'));
   const profile: Level = { origin, values, from: () => `profile ${name} in ${userPath}` };
   return levels.flatMap((level) => {
-    const own = level.origin === 'user' ? { ...level, values: onlyProfile(level.values) } : level;
+    const own = level.origin === 'user' ? { ...level, values: ofMachine(level.values) } : level;
     return level.origin === origin ? [own, profile] : [own];
   });
 }
 
-function onlyProfile({ profile }: Values): Values {
-  return profile === undefined ? {} : { profile };
+/** What is the machine's and no gateway's. */
+function ofMachine(values: Values): Values {
+  return Object.fromEntries(
+    keyNames.flatMap((key) =>
+      settingKeys[key].ofMachine && values[key] !== undefined ? [[key, values[key]]] : [],
+    ),
+  );
 }
 
 /** Throws `unknown_profile`; `from` says who named it. */

@@ -172,6 +172,12 @@ describe('the files', () => {
     ['config/config.json', { 'base-ulr': 'x' }, /"base-ulr" in .*config\.json. Did you mean base-url\?/],
     ['config/config.json', { profiles: { a: 'x' } }, /the profile a is no object/],
     ['config/config.json', { profiles: { a: { profile: 'b' } } }, /the profile a names a profile/],
+    [
+      'config/config.json',
+      { profiles: { a: { 'credential-store': 'file' } } },
+      /the profile a names a credential-store/,
+    ],
+    ['project/.sallyport.json', { 'credential-store': 'file' }, /sets credential-store, which a project/],
     ['config/config.json', { profile: 'gone' }, /no profile "gone", which .*config\.json names/],
     ['project/.sallyport.json', { profil: 'x' }, /Did you mean profile\?/],
     ['project/.sallyport.json', { profile: '__proto__' }, /no profile "__proto__"/],
@@ -180,15 +186,17 @@ describe('the files', () => {
     expect(() => readSettings({}, {})).toThrow(reason);
   });
 
-  test('of the user is written whole, for the user alone', () => {
+  test('of the user is written whole, for the user alone', async () => {
     const path = userFilePath(join(folder, 'new', 'config'));
     const file = { values: { profile: 'work' }, profiles };
-    writeUserFile(path, file);
+    await writeUserFile(path, file);
     expect(readUserFile(path)).toEqual(file);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'new', 'config')).mode & 0o777).toBe(0o700);
     expect(readFileSync(path, 'utf8')).toMatch(/^\{\n {2}"profile": "work"/);
     writeFileSync(join(folder, 'a-file'), '');
-    expect(() => writeUserFile(join(folder, 'a-file', 'config.json'), file)).toThrow(/cannot be written/);
+    await expect(writeUserFile(join(folder, 'a-file', 'config.json'), file)).rejects.toThrow(
+      /cannot be written/,
+    );
   });
 });

@@ -3,7 +3,14 @@ import { neutralDialect, type Dialect } from '@sallyport/core';
 import envPaths from 'env-paths';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { findProjectFile, readUserFile, userFilePath, type Values } from './files.ts';
-import { checkedValue, defaultBaseUrl, keyNames, settingKeys, type KeyName } from './keys.ts';
+import {
+  checkedValue,
+  defaultBaseUrl,
+  keyNames,
+  settingKeys,
+  type CredentialStore,
+  type KeyName,
+} from './keys.ts';
 import { resolveSettings, type ResolvedSettings, type Sources } from './resolve.ts';
 
 /** Where the command line works against, and where it keeps its things. */
@@ -20,6 +27,8 @@ export interface Settings {
   readonly token: string | undefined;
   /** The organization to act for; default: the login's. */
   readonly organizationId: string | undefined;
+  /** Where new logins are kept. */
+  readonly credentialStore: CredentialStore;
 }
 
 export interface SettingsFlags {
@@ -45,6 +54,8 @@ export function readSettings(
     },
     token,
     organizationId: resolved.organization.value,
+    // Checked where it was read.
+    credentialStore: (resolved['credential-store'].value ?? 'auto') as CredentialStore,
   };
 }
 

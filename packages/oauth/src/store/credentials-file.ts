@@ -1,3 +1,4 @@
+import { isJsonObject } from '@sallyport/core';
 import { LoginError } from '../client/login-error.ts';
 import type { Credentials } from './token-store.ts';
 
@@ -9,17 +10,34 @@ export function writeCredentials(credentials: Credentials): string {
   return `${JSON.stringify({ version, ...credentials }, undefined, 2)}\n`;
 }
 
-/** Reads a login's file; what is no login is `store_corrupt`, naming the file and never its content. */
-export function parseCredentials(text: string, file: string): Credentials {
-  const corrupt = (why: string) => new LoginError('store_corrupt', `${file} is not a stored login: ${why}.`);
+/** What stands in the file of a login that the keychain keeps. */
+export function writePointer(keychain: string): string {
+  return `${JSON.stringify({ version, keychain })}\n`;
+}
+
+/** The name of the keychain that keeps the login of a file; `undefined` where the file keeps it itself. */
+export function parsePointer(text: string): string | undefined {
+  try {
+    const found: unknown = JSON.parse(text);
+    return isJsonObject(found) && found['version'] === version && typeof found['keychain'] === 'string'
+      ? found['keychain']
+      : undefined;
+  } catch {
+    return undefined; // `parseCredentials` says what is wrong with it
+  }
+}
+
+/** Reads a login; what is none is `store_corrupt`, naming the place and never its content. */
+export function parseCredentials(text: string, place: string): Credentials {
+  const corrupt = (why: string) => new LoginError('store_corrupt', `${place} is not a stored login: ${why}.`);
   let found: unknown;
   try {
     found = JSON.parse(text);
   } catch {
     throw corrupt('it is not JSON');
   }
-  if (typeof found !== 'object' || found === null) throw corrupt('it is not an object');
-  const { version: written, ...login } = found as Record<string, unknown>;
+  if (!isJsonObject(found)) throw corrupt('it is not an object');
+  const { version: written, ...login } = found;
   if (written !== version) throw corrupt(`its version is ${JSON.stringify(written)}, not ${version}`);
   for (const name of required) {
     if (typeof login[name] !== 'string') throw corrupt(`${name} is missing or no text`);

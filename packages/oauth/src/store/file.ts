@@ -1,150 +1,20 @@
-import { chmod, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import {
-  fullJitter,
-  isDiskFull,
-  silentLog,
-  sleep,
-  systemClock,
-  systemRandom,
-  type Clock,
-  type Log,
-  whyNotWritten,
-} from '@sallyport/core';
-import { makeDirectory } from '@sallyport/core/directory';
-import { lock } from 'proper-lockfile';
-import { LoginError } from '../client/login-error.ts';
-import { replaceFile, sweepTemporaries, syncFolder, tryToWrite } from './atomic-file.ts';
 import { parseCredentials, writeCredentials } from './credentials-file.ts';
+import { loginFiles, type LoginFilesOptions } from './login-files.ts';
 import type { TokenStore } from './token-store.ts';
 
-export interface FileTokenStoreOptions {
-  /** A folder of the store's own, made when needed (0700). */
-  readonly directory: string;
-  /** How long to wait for another process that holds a login. Default 60 s: longer than a refresh with its retries. */
-  readonly lockTimeoutMs?: number;
-  /** Told of modes that had to be tightened. */
-  readonly log?: Log;
-  readonly clock?: Clock;
-}
+export type FileTokenStoreOptions = LoginFilesOptions;
 
-/** A lock that its holder has not touched for so long belonged to a process that was killed. */
-const staleLockMs = 10_000;
-
-/**
- * Logins as one JSON file each: a lock, a crash or a damaged file concerns that login alone. Files are 0600 in a 0700
- * folder after every act; looser ones that are found get tightened, with a warning.
- */
-export function fileTokenStore({
-  directory,
-  lockTimeoutMs = 60_000,
-  log = silentLog,
-  clock = systemClock,
-}: FileTokenStoreOptions): TokenStore {
-  const fileOf = (key: string) => join(directory, `${encodeURIComponent(key)}.json`);
-
-  async function prepare(): Promise<void> {
-    makeDirectory(directory);
-    await tighten(directory, 0o700, log);
-  }
-
+/** Logins as one JSON file each, for their owner alone. */
+export function fileTokenStore(options: FileTokenStoreOptions): TokenStore {
+  const files = loginFiles(options);
   return {
-    load: (key) =>
-      saying('read', fileOf(key), async (file) => {
-        const text = await readFile(file, 'utf8').catch(absent);
-        if (text === undefined) return undefined;
-        await tighten(directory, 0o700, log);
-        await tighten(file, 0o600, log);
-        return parseCredentials(text, file);
-      }),
-    probe: (key) =>
-      saying('written', fileOf(key), async (file) => {
-        await prepare();
-        await tryToWrite(file);
-      }),
-    save: (key, credentials) =>
-      saying('written', fileOf(key), async (file) => {
-        await prepare();
-        await replaceFile(file, writeCredentials(credentials));
-        await sweepTemporaries(file);
-      }),
-    remove: (key) =>
-      saying('removed', fileOf(key), async (file) => {
-        await rm(file, { force: true });
-        if (await stat(directory).catch(absent)) await syncFolder(directory);
-      }),
-    async withLock(key, act) {
-      const release = await saying('locked', fileOf(key), async (file) => {
-        await prepare();
-        return acquire(file, clock, lockTimeoutMs, log);
-      });
-      try {
-        return await act();
-      } finally {
-        // It fails where the lock was lost meanwhile (the machine slept), and then there is nothing to release.
-        await release().catch(() => undefined);
-      }
+    async load(key) {
+      const text = await files.read(key);
+      return text === undefined ? undefined : parseCredentials(text, files.pathOf(key));
     },
+    save: (key, credentials) => files.write(key, writeCredentials(credentials)),
+    probe: (key) => files.probe(key),
+    remove: (key) => files.remove(key),
+    withLock: (key, act) => files.withLock(key, act),
   };
-}
-
-async function acquire(
-  file: string,
-  clock: Clock,
-  timeoutMs: number,
-  log: Log,
-): Promise<() => Promise<void>> {
-  const deadline = clock.monotonic() + timeoutMs;
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await lock(file, {
-        realpath: false, // the file need not exist yet
-        stale: staleLockMs,
-        // The default throws where nobody can catch it. The holder goes on: the service gives both the same successor.
-        onCompromised: (error) => log.warn({ file, reason: error.message }, 'lost the lock of a login'),
-      });
-    } catch (cause) {
-      if (codeOf(cause) !== 'ELOCKED') throw cause;
-      if (clock.monotonic() >= deadline) {
-        throw new LoginError('store_locked', `Another process holds the login in ${file}.`, { cause });
-      }
-    }
-    await sleep(clock, 10 + fullJitter(systemRandom, attempt, { baseMs: 20, capMs: 250 }));
-  }
-}
-
-async function tighten(path: string, mode: number, log: Log): Promise<void> {
-  if (process.platform === 'win32') return; // modes mean nothing there
-  const found = (await stat(path)).mode & 0o777;
-  if ((found & 0o077) === 0) return;
-  try {
-    await chmod(path, mode);
-    log.warn(
-      { path, found: found.toString(8), mode: mode.toString(8) },
-      'others could read a login: mode tightened',
-    );
-  } catch (error) {
-    // A read-only mount, say: the login is still good, and whoever mounted it has to know.
-    log.warn({ path, found: found.toString(8), reason: String(error) }, 'others can read a login');
-  }
-}
-
-async function saying<T>(verb: string, file: string, act: (file: string) => Promise<T>): Promise<T> {
-  try {
-    return await act(file);
-  } catch (cause) {
-    if (cause instanceof LoginError) throw cause;
-    const code = isDiskFull(cause) ? 'store_full' : 'store_failed';
-    throw new LoginError(code, `The login in ${file} cannot be ${verb}: ${whyNotWritten(cause)}.`, {
-      cause,
-    });
-  }
-}
-
-function absent(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

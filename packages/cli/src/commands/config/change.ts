@@ -1,5 +1,5 @@
 import { readUserFile, writeUserFile, type UserFile, type Values } from '../../config/files.ts';
-import { checkedOrganization, checkedValue, keyNamed, type KeyName } from '../../config/keys.ts';
+import { checkedOrganization, checkedValue, keyNamed, settingKeys, type KeyName } from '../../config/keys.ts';
 import { chosenProfile, profileNamed, resolveSettings } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -37,8 +37,8 @@ async function change(context: Context, key: KeyName, value: string | undefined)
   const sources = readSources(context.flags, context.env);
   const { userPath: path, user } = sources;
   if (key === 'profile' && value !== undefined) profileNamed(user, value, 'this command');
-  const profile = key === 'profile' ? undefined : resolveSettings(sources).profile.value;
-  writeUserFile(path, changed(user, profile, key, value));
+  const profile = settingKeys[key].ofMachine ? undefined : resolveSettings(sources).profile.value;
+  await writeUserFile(path, changed(user, profile, key, value));
   const now = { ...sources, user: readUserFile(path) };
   const after = key === 'profile' ? chosenProfile(now) : resolveSettings(now)[key];
   if (after.value !== value && after.origin !== 'user' && after.origin !== 'default')

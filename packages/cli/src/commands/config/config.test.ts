@@ -23,18 +23,20 @@ test('settings are set, read with their origin, and unset', async () => {
     'base-url': { value: 'https://work.example', origin: 'user', from: join(cwd, 'config/config.json') },
     organization: { value: 'o', origin: 'environment', from: 'SALLYPORT_ORG' },
     profile: { value: null, origin: 'default', from: 'default' },
+    'credential-store': { value: 'auto', origin: 'default', from: 'default' },
     'dialect.vendor': { value: 'vendor', origin: 'default', from: 'default' },
     'dialect.agent': { value: 'agent', origin: 'default', from: 'default' },
   });
   await cli('config unset base-url');
   expect((await cli('config list --show-origin')).stdout).toBe(
     [
-      'KEY             VALUE                  ORIGIN   FROM',
-      'base-url        http://127.0.0.1:8787  default  default',
-      'organization    -',
-      'profile         -',
-      'dialect.vendor  vendor                 default  default',
-      'dialect.agent   agent                  default  default',
+      'KEY               VALUE                  ORIGIN   FROM',
+      'base-url          http://127.0.0.1:8787  default  default',
+      'organization      -',
+      'profile           -',
+      'credential-store  auto                   default  default',
+      'dialect.vendor    vendor                 default  default',
+      'dialect.agent     agent                  default  default',
       '',
     ].join('\n'),
   );
@@ -69,6 +71,17 @@ test.each([
   const ran = await cli(line);
   expect(ran).toMatchObject({ exitCode, stdout: '' });
   expect(ran.stderr.split('\n')[0]).toBe(`error: ${message}`);
+});
+
+test("where logins are kept is the machine's to say, whatever profile is in use", async () => {
+  await cli('profile add work --base-url https://work.example --use');
+  expect((await cli('config set credential-store file')).stdout).toBe('credential-store is file.\n');
+  expect(file()).toMatchObject({ profile: 'work', 'credential-store': 'file' });
+  expect((await cli('config get credential-store')).stdout).toBe('file\n');
+  expect(await cli('config set credential-store vault')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Take auto, file, keychain') as string,
+  });
 });
 
 test('profiles are added, used, changed, shown and removed', async () => {

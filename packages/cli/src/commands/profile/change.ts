@@ -41,7 +41,7 @@ export async function profileAdd(
     ...(options.organization !== undefined && { organization: checkedOrganization(options.organization) }),
   };
   const values = options.use === true ? { ...user.values, profile: name } : user.values;
-  writeUserFile(userPath, { values, profiles: { ...user.profiles, [name]: profile } });
+  await writeUserFile(userPath, { values, profiles: { ...user.profiles, [name]: profile } });
   const use = options.use === true ? 'It is in use.' : `To use it: sallyport profile use ${name}`;
   return {
     json: { name, ...profile, in_use: options.use === true },
@@ -53,7 +53,7 @@ export async function profileUse(context: Context, _options: object, name: strin
   const sources = readSources(context.flags, context.env);
   const profile = profileNamed(sources.user, name, 'this command');
   const user = { ...sources.user, values: { ...sources.user.values, profile: name } };
-  writeUserFile(sources.userPath, user);
+  await writeUserFile(sources.userPath, user);
   const { value, from } = chosenProfile({ ...sources, user });
   if (value !== name)
     context.terminal.note(`Here the profile is ${value ?? 'none'} all the same: ${from} wins.`);
@@ -68,6 +68,6 @@ export async function profileRemove(context: Context, _options: object, name: st
   profileNamed(user, name, 'this command');
   const { [name]: _removed, ...profiles } = user.profiles;
   const { profile: used, ...others } = user.values;
-  writeUserFile(userPath, { values: used === name ? others : user.values, profiles });
+  await writeUserFile(userPath, { values: used === name ? others : user.values, profiles });
   return { json: { name, removed: true }, human: `Removed the profile ${name}.` };
 }

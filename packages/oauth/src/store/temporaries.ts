@@ -1,31 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** A temporary file this old belongs to a writer that was killed. */
 const abandonedAfterMs = 60_000;
-
-/**
- * Replaces `file` as a whole: a crash at any moment leaves the old content or the new one. The mode is 0600 from the first
- * byte on.
- */
-export async function replaceFile(file: string, content: string): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(content);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncFolder(dirname(file));
-}
 
 /** Throws what keeps `file` from being replaced: no right, no room. Leaves nothing behind. */
 export async function tryToWrite(file: string): Promise<void> {
@@ -35,17 +13,6 @@ export async function tryToWrite(file: string): Promise<void> {
     await writeFile(temporary, Buffer.alloc(16 * 1024), { flag: 'wx', mode: 0o600, flush: true });
   } finally {
     await rm(temporary, { force: true });
-  }
-}
-
-/** Makes a rename or removal last; where folders cannot be opened (Windows), the file system sees to it. */
-export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
