@@ -1,3 +1,4 @@
+export { login, type Login } from './client/login.ts';
 export { loginWithBrowser, type BrowserLogin } from './client/browser.ts';
 export { loginWithDevice, type DeviceLogin, type DevicePrompt } from './client/device.ts';
 export { loginWithSessionKey, type SessionKeyLogin } from './client/session-key.ts';
@@ -22,5 +23,12 @@ export { refreshLogin } from './client/refresh.ts';
 
 export type { Credentials, TokenStore } from './store/token-store.ts';
 export { fileTokenStore, type FileTokenStoreOptions } from './store/file.ts';
+export {
+  systemTokenStore,
+  type Place,
+  type SystemTokenStore,
+  type SystemTokenStoreOptions,
+} from './store/system.ts';
+export { systemKeychain, type Keychain, type SystemKeychainOptions } from './store/keychain.ts';
 export { memoryTokenStore } from './store/memory.ts';
 export { environmentToken } from './store/environment.ts';

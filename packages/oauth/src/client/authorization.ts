@@ -4,6 +4,7 @@ import {
   authorizationCodeGrantRequest,
   AuthorizationResponseError,
   calculatePKCECodeChallenge,
+  customFetch,
   generateRandomCodeVerifier,
   generateRandomState,
   None,
@@ -75,6 +76,24 @@ export function authorizationUrl(
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   if (organizationId !== undefined) url.searchParams.set('organization_uuid', organizationId);
   return url.href;
+}
+
+/**
+ * Looks whether the address that a browser is about to open is one of an authorization server: a person would look at somebody's
+ * 404 page, and the login would wait. Throws its `ServiceError`.
+ */
+export async function requireAuthorizationPage(
+  { metadata, options }: DiscoveredServer,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { authorization_endpoint: url = '' } = metadata;
+  const call = requestOptions(options, contract.oauth.authorizePage, { signal });
+  try {
+    await call[customFetch](url, { method: 'GET', headers: { accept: 'text/html' } });
+  } catch (error) {
+    // A request without parameters is refused by any that is one (RFC 6749 4.1.2.1).
+    if (!(error instanceof ServiceError) || error.status === 404) throw error;
+  }
 }
 
 /**

@@ -3,7 +3,13 @@ import { ManualClock } from '@sallyport/core/testing';
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { accessToken, startScriptedServer, tokens, type ScriptedServer } from '../../test/scripted-server.ts';
+import {
+  accessToken,
+  refusal,
+  startScriptedServer,
+  tokens,
+  type ScriptedServer,
+} from '../../test/scripted-server.ts';
 import { loginWithBrowser, type BrowserLogin } from './browser.ts';
 
 const transport = undiciTransport();
@@ -150,6 +156,23 @@ describe('a redirect', () => {
     expect(outcome.status).toBe('fulfilled');
     expect(statuses).toEqual([404, 404, 404, 404, 404, 410]);
     expect(server.to('/v1/oauth/token')).toHaveLength(1);
+  });
+});
+
+describe('where nothing is discovered', () => {
+  const nothing = { status: 404, body: refusal('not_found') };
+  beforeEach(() => server.on('/.well-known/oauth-authorization-server', nothing));
+
+  test('no browser is opened at an address where there is nothing', async () => {
+    const { outcome, page } = await logIn((url) => fetch(redirectOf(url)));
+    expect(outcome).toMatchObject({ reason: { name: 'ServiceError', status: 404 } });
+    expect(page).toBeUndefined();
+  });
+
+  test('the specified page is enough, however it answers without a request', async () => {
+    server.on('/v1/oauth/authorize', { status: 400, body: '<p>Which client?</p>' });
+    const { outcome } = await logIn((url) => fetch(redirectOf(url)));
+    expect(outcome.status).toBe('fulfilled');
   });
 });
 

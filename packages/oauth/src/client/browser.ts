@@ -1,6 +1,11 @@
 import { systemClock } from '@sallyport/core';
 import type { Credentials } from '../store/token-store.ts';
-import { authorizationUrl, beginAuthorization, finishAuthorization } from './authorization.ts';
+import {
+  authorizationUrl,
+  beginAuthorization,
+  finishAuthorization,
+  requireAuthorizationPage,
+} from './authorization.ts';
 import { discover } from './discovery.ts';
 import { interruptible, whileWanted } from './interruption.ts';
 import { LoginError } from './login-error.ts';
@@ -43,6 +48,7 @@ export async function loginWithBrowser(login: BrowserLogin): Promise<Credentials
 
 async function throughLoopback(login: BrowserLogin, signal: AbortSignal): Promise<Credentials> {
   const server = await discover(login, signal);
+  if (server.isAssumed) await requireAuthorizationPage(server, signal);
   const loopback = await openLoopback();
   try {
     const { scope, organizationId } = login;

@@ -47,7 +47,7 @@ async function logIn(script: [Scripted, ...Scripted[]], more: Partial<DeviceLogi
         baseUrl: server.baseUrl,
         transport,
         clock,
-        onPrompt: (prompt) => prompts.push(prompt),
+        onPrompt: (prompt) => void prompts.push(prompt),
         ...more,
       }),
     ),

@@ -34,8 +34,8 @@ export interface PendingDevice {
 }
 
 export interface DeviceLogin extends OAuthOptions {
-  /** Shows the code and the address; the polling goes on meanwhile. */
-  readonly onPrompt: (prompt: DevicePrompt) => void;
+  /** Shows the code and the address; the polling begins when that is done. */
+  readonly onPrompt: (prompt: DevicePrompt) => Promise<void> | void;
   readonly scope?: string;
   readonly signal?: AbortSignal;
 }
@@ -58,7 +58,7 @@ export function loginWithDevice(login: DeviceLogin): Promise<Credentials> {
   return interruptible(signal, async () => {
     const server = await discover(login, signal);
     const pending = await beginDevice(server, { scope, signal });
-    login.onPrompt(pending.prompt);
+    await login.onPrompt(pending.prompt);
     return awaitDevice(server, pending, signal);
   });
 }

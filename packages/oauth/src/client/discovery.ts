@@ -18,6 +18,8 @@ export interface DiscoveredServer {
   readonly options: OAuthOptions;
   readonly metadata: AuthorizationServer;
   readonly client: Client;
+  /** Nothing was found: the metadata is the specification's, and whether anything is at its addresses is not known. */
+  readonly isAssumed: boolean;
 }
 
 /**
@@ -32,9 +34,15 @@ export async function discover(options: OAuthOptions, signal?: AbortSignal): Pro
   const client = { client_id: options.clientId ?? firstPartyClient.id };
   for (const row of [contract.oauth.discovery, contract.oauth.openidConfiguration]) {
     const answer = await ask(options, row, signal);
-    if (answer) return { options, client, metadata: await metadataOf(answer, expected, options.baseUrl) };
+    if (!answer) continue;
+    return {
+      options,
+      client,
+      metadata: await metadataOf(answer, expected, options.baseUrl),
+      isAssumed: false,
+    };
   }
-  return { options, client, metadata: specifiedMetadata(options) };
+  return { options, client, metadata: specifiedMetadata(options), isAssumed: true };
 }
 
 async function ask(

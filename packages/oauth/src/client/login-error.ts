@@ -20,6 +20,7 @@ export const loginNextSteps = {
   store_locked: 'Try again when the other process is done.',
   store_corrupt: 'Log out, or move the file away, and log in again.',
   store_full: 'Make room on that disk, and try again.',
+  keychain_failed: 'Unlock the keychain, or log in again and keep the login in a file.',
   store_failed: 'Make the folder readable and writable for this account.',
 } as const;
 

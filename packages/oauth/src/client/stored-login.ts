@@ -43,7 +43,8 @@ async function previous(store: TokenStore, key: string): Promise<Credentials | u
   try {
     return await store.load(key);
   } catch (error) {
-    if (error instanceof LoginError && error.code === 'store_corrupt') return undefined;
+    // What cannot be read cannot be kept; what can be stored is the new login's place to say.
+    if (error instanceof LoginError && /^(store_corrupt|keychain_failed)$/.test(error.code)) return undefined;
     throw error;
   }
 }

@@ -61,6 +61,26 @@ describe('a stored token', () => {
     );
   });
 
+  test.each([-86_400_000, 86_400_000])(
+    'lives as long where the two clocks are %i ms apart',
+    async (apart) => {
+      // A lifetime is counted from the request, by this machine's clock; no time of the server is compared with it.
+      server.on('/v1/oauth/token', () => ({
+        body: tokens(1),
+        headers: { date: new Date(clock.now() + apart).toUTCString() },
+      }));
+      await store.save('main', login({ expiresAt: 0 }));
+      const tokenSource = provider();
+      await tokenSource.token();
+      await clock.advance(3_569_000);
+      await tokenSource.token();
+      expect(refreshes()).toHaveLength(1);
+      await clock.advance(1_000);
+      await tokenSource.token();
+      expect(refreshes()).toHaveLength(2);
+    },
+  );
+
   test('that was refused is renewed; whoever was refused with an older one gets the new one', async () => {
     const tokenSource = provider();
     expect(await tokenSource.token()).toBe('at-0');

@@ -2,7 +2,7 @@ import { ServiceError } from '@sallyport/core';
 import { createFailures } from './failures.ts';
 import { createPasswords } from './password.ts';
 import type { Context } from './context.ts';
-import type { Account, Role } from './records.ts';
+import type { Account, Role, SessionOrigin } from './records.ts';
 import { newSession, type IssuedSession, type Sessions } from './sessions.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
@@ -13,6 +13,9 @@ export interface ShownAccount {
   readonly hasPassword: boolean;
   readonly createdAt: number;
 }
+
+/** Where a person tries a password. */
+export type SignInOrigin = SessionOrigin & { readonly address: string };
 
 /** People, their passwords and how they sign in. */
 export interface Accounts {
@@ -27,14 +30,23 @@ export interface Accounts {
   find(email?: string): Promise<ShownAccount>;
   get(accountId: string): Promise<ShownAccount | undefined>;
   setPassword(accountId: string, password: string): Promise<void>;
+  /**
+   * Sets the password of who knows the present one; all sessions end, and one begins. Throws `access_denied` (401) for a
+   * wrong one, `invalid_request` for a bad new one, `rate_limited` after too many.
+   */
+  changePassword(
+    accountId: string,
+    passwords: { readonly current: string; readonly next: string },
+    origin: SignInOrigin,
+  ): Promise<IssuedSession>;
   /** Throws `access_denied` (401) for a wrong address or password alike, `rate_limited` after too many. */
-  signIn(email: string, password: string, address: string): Promise<IssuedSession>;
+  signIn(email: string, password: string, origin: SignInOrigin): Promise<IssuedSession>;
   /** A one-time link to set the password of an account; the account's earlier one ends. */
   setupLink(accountId: string): Promise<string>;
   /** Whose setup token this is; `undefined` for one that is used, replaced or expired. */
   setupAccount(token: string): Promise<ShownAccount | undefined>;
   /** Sets the password and signs in; throws `not_found` for a bad token, `invalid_request` for a bad password. */
-  setUp(token: string, password: string): Promise<IssuedSession>;
+  setUp(token: string, password: string, origin?: SessionOrigin): Promise<IssuedSession>;
 }
 
 export function createAccounts(context: Context, sessions: Sessions): Accounts {
@@ -52,6 +64,31 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
       'invalid_request',
       `The password must have at least ${config.password.minLength} characters, and at most 256.`,
     );
+  }
+
+  /** Whether it is the account's; `name` is what was asked for, be there an account or not. */
+  async function tryPassword(
+    name: string,
+    account: Account | undefined,
+    password: string,
+    address: string,
+  ): Promise<boolean> {
+    const counter = `${name} ${address}`;
+    const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(address) ?? 0);
+    if (blockedMs > 0)
+      throw new ServiceError('rate_limited', 'Too many wrong passwords: wait before the next one.', {
+        retryAfterMs: blockedMs,
+      });
+    // Counted first, or tries in parallel would all be let through before one of them has failed.
+    byAccount.count(counter);
+    byAddress.count(address);
+    // What is longer than any password is not worth hashing, but takes as long.
+    const isRight = await passwords.verify(password.slice(0, 1024), account?.passwordHash ?? null);
+    if (isRight) {
+      byAccount.forget(counter);
+      byAddress.takeBack(address);
+    } else log.warn({ accountId: account?.id, address }, 'a password was wrong');
+    return isRight;
   }
 
   async function ownOrganization(): Promise<string> {
@@ -99,29 +136,28 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
       await acts.setPassword({ accountId, passwordHash: await passwords.hash(password) });
     },
 
-    async signIn(email, password, address) {
+    async changePassword(accountId, { current, next }, origin) {
+      checkPassword(next);
+      const account = await reads.account({ accountId });
+      const isRight = await tryPassword(account?.email ?? '', account, current, origin.address);
+      if (!isRight)
+        throw new ServiceError('access_denied', 'The present password is wrong.', { status: 401 });
+      const passwordHash = await passwords.hash(next);
+      const { sessionKey, record } = newSession(context, origin);
+      await acts.setPassword({ accountId, passwordHash, session: record });
+      log.info({ accountId }, 'a password was changed');
+      return { accountId, sessionId: record.id, sessionKey, expiresAt: record.expiresAt };
+    },
+
+    async signIn(email, password, origin) {
       const name = email.trim().toLowerCase().slice(0, 256);
-      const counter = `${name} ${address}`;
-      const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(address) ?? 0);
-      if (blockedMs > 0)
-        throw new ServiceError('rate_limited', 'Too many failed sign-ins: wait before the next one.', {
-          retryAfterMs: blockedMs,
-        });
-      // Counted first, or tries in parallel would all be let through before one of them has failed.
-      byAccount.count(counter);
-      byAddress.count(address);
       const account = await reads.accountByEmail({ email: name });
-      // What is longer than any password is not worth hashing, but takes as long.
-      const isRight = await passwords.verify(password.slice(0, 1024), account?.passwordHash ?? null);
-      if (!account || !isRight) {
-        log.warn({ accountId: account?.id, address }, 'a sign-in failed');
+      const isRight = await tryPassword(name, account, password, origin.address);
+      if (!account || !isRight)
         throw new ServiceError('access_denied', 'The e-mail address or the password is wrong.', {
           status: 401,
         });
-      }
-      byAccount.forget(counter);
-      byAddress.takeBack(address);
-      return sessions.issue(account.id);
+      return sessions.issue(account.id, origin);
     },
 
     async setupLink(accountId) {
@@ -136,7 +172,7 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
       return account && shownAccount(account);
     },
 
-    async setUp(token, password) {
+    async setUp(token, password, origin) {
       const hash = hashSecret(token);
       checkPassword(password);
       const expired = new ServiceError(
@@ -146,7 +182,7 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
       // Asked before the costly hash, which strangers must not get for nothing; the act decides.
       if (!(await reads.setupAccount({ hash, now: clock.now() }))) throw expired;
       const passwordHash = await passwords.hash(password);
-      const { sessionKey, record } = newSession(context);
+      const { sessionKey, record } = newSession(context, origin);
       const redeemed = await acts.redeemSetupToken({ hash, passwordHash, session: record, now: clock.now() });
       if (!redeemed) throw expired;
       const { accountId } = redeemed;

@@ -23,6 +23,7 @@ import type { Context } from './context.ts';
 import { createDeviceFlow, type DeviceFlow } from './device-flow.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createIntrospectionEndpoint, type IntrospectionEndpoint } from './introspect.ts';
+import { createLogins, type Logins } from './logins.ts';
 import { createManagedSettings, type ManagedSettings } from './managed-settings.ts';
 import { createMembers, type Members } from './members.ts';
 import { createMetadata, type Metadata } from './metadata.ts';
@@ -65,6 +66,7 @@ export interface AuthorizationServer {
   readonly managedSettings: ManagedSettings;
   readonly clients: Clients;
   readonly sessions: Sessions;
+  readonly logins: Logins;
   readonly authorization: Authorization;
   readonly deviceFlow: DeviceFlow;
   readonly token: TokenEndpoint;
@@ -141,6 +143,7 @@ export async function createAuthorizationServer(
     managedSettings: createManagedSettings(context),
     clients: createClients(context),
     sessions,
+    logins: createLogins(context),
     authorization: createAuthorization(context),
     deviceFlow: createDeviceFlow(context),
     token: createTokenEndpoint(context, accessTokens),

@@ -12,6 +12,8 @@ export interface PresentedCode {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly verifier: string;
+  /** Where the request came from. */
+  readonly address: string;
   /** The id of the family that would begin. */
   readonly familyId: string;
 }
@@ -70,6 +72,6 @@ export function judgeCode(
   return {
     outcome: 'issued',
     code: { ...code, usedAt: now, familyId: presented.familyId },
-    family: beginFamily(presented.familyId, code, now, terms),
+    family: beginFamily(presented.familyId, { ...code, address: presented.address }, now, terms),
   };
 }

@@ -3,7 +3,13 @@ import { beginFamily, judgeRefresh, type RefreshTerms } from './family.ts';
 import type { Family } from './records.ts';
 
 const terms: RefreshTerms = { graceMs: 30_000, idleMs: 1e9, absoluteMs: 1e10 };
-const grant = { clientId: 'client', accountId: 'a', organizationId: 'o', scope: 'openid profile' };
+const grant = {
+  clientId: 'client',
+  accountId: 'a',
+  organizationId: 'o',
+  scope: 'openid profile',
+  address: null,
+};
 const begun = beginFamily('f', grant, 0, terms);
 
 /** Rotated at each of these times. */

@@ -30,17 +30,18 @@ const keptRotations = 32;
 /** A login begins: its first refresh token is generation 1. */
 export function beginFamily(
   id: string,
-  grant: Pick<Family, 'clientId' | 'accountId' | 'organizationId' | 'scope'>,
+  grant: Pick<Family, 'clientId' | 'accountId' | 'organizationId' | 'scope' | 'address'>,
   now: number,
   terms: RefreshTerms,
 ): Family {
-  const { clientId, accountId, organizationId, scope } = grant;
+  const { clientId, accountId, organizationId, scope, address } = grant;
   return {
     id,
     clientId,
     accountId,
     organizationId,
     scope,
+    address,
     generation: 1,
     rotations: [],
     createdAt: now,

@@ -10,6 +10,7 @@ export type { Accounts, ShownAccount } from './accounts.ts';
 export { isApiKey, type ApiKeyOwner, type ApiKeys } from './api-keys.ts';
 export type { Authorization, AuthorizationRequest, BrowserRequest, SignedIn } from './authorize.ts';
 export type { DeviceFlow, DeviceRequest } from './device-flow.ts';
+export type { Login, LoginOwner, Logins } from './logins.ts';
 export type { ManagedSettings } from './managed-settings.ts';
 export type { Member, Members } from './members.ts';
 export type { Metadata } from './metadata.ts';
@@ -23,4 +24,14 @@ export { permissionsOf } from './roles.ts';
 export { scopeList, scopeToWire } from './scopes.ts';
 export { secretPrefixes } from './secrets.ts';
 export type { OAuthStore, OrganizationChanges } from './ports.ts';
-export type { ApiKey, Client, Membership, Organization, OrganizationType, Role } from './records.ts';
+export type {
+  ApiKey,
+  Client,
+  Membership,
+  Organization,
+  OrganizationType,
+  Role,
+  Session,
+  SessionOrigin,
+  TrustedDevice,
+} from './records.ts';

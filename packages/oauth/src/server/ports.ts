@@ -1,6 +1,7 @@
 import type { CodeTerms, CodeVerdict, PresentedCode } from './code.ts';
 import type { DecisionVerdict, DeviceTerms, PollVerdict, PresentedDeviceCode } from './device-grant.ts';
 import type { PresentedRefresh, RefreshTerms, RefreshVerdict } from './family.ts';
+import type { LoginOwner } from './logins.ts';
 import type {
   Account,
   ApiKey,
@@ -94,11 +95,20 @@ export interface OAuthActs {
     readonly session: Hashed<Omit<Session, 'accountId'>>;
     readonly now: number;
   }): Promise<{ readonly accountId: string } | undefined>;
-  /** Ends the account's sessions. */
-  setPassword(argument: { readonly accountId: string; readonly passwordHash: string }): Promise<void>;
+  /** Ends the account's sessions, and begins `session` where there is one. */
+  setPassword(argument: {
+    readonly accountId: string;
+    readonly passwordHash: string;
+    readonly session?: Hashed<Omit<Session, 'accountId'>>;
+  }): Promise<void>;
 
   addSession(argument: { readonly session: Hashed<Session> }): Promise<void>;
-  endSession(argument: { readonly sessionId: string }): Promise<void>;
+  /** Writes when a session was last used. */
+  touchSession(argument: { readonly sessionId: string; readonly at: number }): Promise<void>;
+  /** `false` where the account has no such session. */
+  endSession(argument: { readonly sessionId: string; readonly accountId: string }): Promise<boolean>;
+  /** Ends all sessions of the account but that one; gives how many. */
+  endOtherSessions(argument: { readonly sessionId: string; readonly accountId: string }): Promise<number>;
 
   addCode(argument: { readonly code: Code }): Promise<void>;
   consumeCode(argument: {
@@ -114,12 +124,12 @@ export interface OAuthActs {
     readonly now: number;
     readonly terms: RefreshTerms;
   }): Promise<RefreshVerdict>;
-  /** Revokes a login of that client; another client's stays. */
+  /** Revokes a login of that client, of that account in that organization, or of that organization; `false`: they have no such. */
   revokeFamily(argument: {
     readonly familyId: string;
-    readonly clientId: string;
+    readonly of: Pick<Family, 'clientId'> | Pick<Family, 'organizationId'> | LoginOwner;
     readonly now: number;
-  }): Promise<void>;
+  }): Promise<boolean>;
   revokeAccessToken(argument: { readonly jti: string; readonly expiresAt: number }): Promise<void>;
 
   /** Refuses a user code that a live grant has, and one pending grant too many of a client at an address. */
@@ -202,8 +212,21 @@ export interface OAuthReads {
   setupAccount(argument: { readonly hash: string; readonly now: number }): Promise<Account | undefined>;
   /** A session that stands. */
   session(argument: { readonly hash: string; readonly now: number }): Promise<Session | undefined>;
+  /** Those of an account that stand, newest first. */
+  sessions(argument: {
+    readonly accountId: string;
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly Session[]>;
   client(argument: { readonly clientId: string }): Promise<Client | undefined>;
   family(argument: { readonly familyId: string }): Promise<Family | undefined>;
+  /** Logins whose tokens may still count, newest first: neither revoked, nor ended before `endedBefore`, of a member. */
+  families(argument: {
+    readonly accountId: string;
+    readonly organizationId: string;
+    readonly endedBefore: number;
+    readonly limit: number;
+  }): Promise<readonly (Family & { readonly clientName: string })[]>;
   /** Whether an access token still counts, and as whose: `undefined` where it, its login or the membership is gone. */
   standing(argument: {
     readonly familyId: string;

@@ -46,9 +46,16 @@ export interface Membership {
 export interface Session {
   readonly id: string;
   readonly accountId: string;
+  /** Where the person signed in from, and with which browser; `null` for a session key that an admin command made. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
   readonly createdAt: number;
+  readonly lastUsedAt: number | null;
   readonly expiresAt: number;
 }
+
+/** Where a session begins. */
+export type SessionOrigin = Pick<Session, 'address' | 'userAgent'>;
 
 export type GrantType = 'authorization_code' | 'refresh_token' | typeof deviceGrantType;
 
@@ -85,6 +92,8 @@ export interface Family {
   readonly accountId: string;
   readonly organizationId: string;
   readonly scope: string;
+  /** Network address of the program when it logged in; `null` for a login of an earlier release. */
+  readonly address: string | null;
   readonly generation: number;
   /** When the last generations were succeeded, newest first: the first is that of `generation - 1`. */
   readonly rotations: readonly number[];

@@ -19,7 +19,7 @@ export function createRevocationEndpoint(context: Context, accessTokens: AccessT
     // The hint is not needed: the two kinds cannot be mistaken for each other.
     const refresh = readRefreshToken(token, refreshKey);
     if (refresh) {
-      await store.acts.revokeFamily({ familyId: refresh.id, clientId, now: clock.now() });
+      await store.acts.revokeFamily({ familyId: refresh.id, of: { clientId }, now: clock.now() });
       tellRevocation(context);
       return;
     }

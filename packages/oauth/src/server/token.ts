@@ -25,6 +25,9 @@ interface Issue {
   readonly scope: string;
 }
 
+/** What was sent, by whom and from where, becomes a login. */
+type Redeem = (sent: Sent, client: Client, address: string) => Promise<Issue>;
+
 /**
  * The order of checks is fixed: grant type, client, parameters, then, inside one act of the store, the artefact, its
  * client, all else, and only then its consumption.
@@ -35,8 +38,8 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
   const terms = termsOf(config);
   const failures = createFailures(clock, config.failures.tokens, config.failures.windowSeconds * 1000);
 
-  const grants: Readonly<Record<GrantType, (sent: Sent, client: Client) => Promise<Issue>>> = {
-    async authorization_code(sent, client) {
+  const grants: Readonly<Record<GrantType, Redeem>> = {
+    async authorization_code(sent, client, address) {
       const { code, code_verifier: verifier, redirect_uri: redirectUri } = sent;
       if (code === undefined) throw missing('code');
       if (redirectUri === undefined) throw missing('redirect_uri');
@@ -45,7 +48,7 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
         throw new ServiceError('invalid_request', 'code_verifier must be 43 to 128 unreserved characters.');
       const verdict = await acts.consumeCode({
         hash: hashSecret(code),
-        presented: { clientId: client.id, redirectUri, verifier, familyId: ids.uuid() },
+        presented: { clientId: client.id, redirectUri, verifier, address, familyId: ids.uuid() },
         now: clock.now(),
         terms,
       });
@@ -112,7 +115,7 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       if (!client) throw new ServiceError('invalid_client', 'The client is not known.');
       if (!client.grantTypes.includes(grantType))
         throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
-      const { family, scope } = await grants[grantType](sent, client);
+      const { family, scope } = await grants[grantType](sent, client, address);
       return {
         access_token: await accessTokens.mint(family, scope),
         token_type: 'Bearer',
