@@ -1,24 +1,34 @@
 import { join } from 'node:path';
-import type { Reporter, TokenSource } from '@sallyport/core';
+import { silentLog, type Reporter, type TokenSource } from '@sallyport/core';
 import { createClient, undiciTransport, type Client, type ClientOptions } from '@sallyport/core/client';
-import { environmentToken, fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
+import {
+  environmentToken,
+  systemKeychain,
+  systemTokenStore,
+  TokenProvider,
+  type SystemTokenStore,
+} from '@sallyport/oauth';
 import { TelemetryBatcher } from '@sallyport/telemetry';
 import type { Context } from './context.ts';
 import { loginRequired } from './known-logins.ts';
-import type { Settings } from './config/settings.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
+import { printable } from './io/printable.ts';
 import { version } from './version.ts';
 
 /** The gateway as the person's login sees it. */
-export interface Connection {
+export interface LoggedIn {
   readonly clientOptions: ClientOptions;
   readonly client: Client;
   readonly tokens: TokenSource;
-  readonly organizationId: string;
-  readonly reporter: Reporter;
-  readonly store: TokenStore;
+  readonly store: SystemTokenStore;
   /** The login's key in the store. */
   readonly loginKey: string;
+}
+
+/** ... and the organization that it acts for. */
+export interface Connection extends LoggedIn {
+  readonly organizationId: string;
+  readonly reporter: Reporter;
 }
 
 /** How the gateway is reached, logged in or not. */
@@ -31,34 +41,64 @@ export function reach(context: Context): Omit<ClientOptions, 'tokens'> {
 }
 
 /** Where logins rest. One for each address: a token never goes to another gateway than the one that gave it. */
-export function loginStore({ stateDir, baseUrl }: Settings): { store: TokenStore; loginKey: string } {
-  return { store: fileTokenStore({ directory: join(stateDir, 'logins') }), loginKey: baseUrl };
+export function loginStore({ settings, terminal, clock, env }: Context): {
+  store: SystemTokenStore;
+  loginKey: string;
+} {
+  const { stateDir, baseUrl, credentialStore } = settings;
+  const store = systemTokenStore({
+    directory: join(stateDir, 'logins'),
+    service: 'sallyport',
+    place: credentialStore,
+    keychain: systemKeychain({ service: 'sallyport', env }),
+    onFallback: (why) =>
+      terminal.note(
+        `The login is kept in a file that only this account can read: no keychain can be used (${printable(why)}).`,
+      ),
+    log: {
+      ...silentLog,
+      warn: (about, message) => terminal.note(`Notice: ${message} (${printable(JSON.stringify(about))}).`),
+    },
+    clock,
+  });
+  return { store, loginKey: baseUrl };
 }
 
 /** The token of the environment, else of the stored login, renewed as needed. */
-export function tokensOf({ env, settings }: Context, reached: ReturnType<typeof reach>): TokenSource {
-  const { store, loginKey } = loginStore(settings);
-  return environmentToken(env) ?? new TokenProvider({ ...reached, store, key: loginKey });
+export function tokensOf(context: Context, reached: ReturnType<typeof reach>): TokenSource {
+  const { store, loginKey } = loginStore(context);
+  return environmentToken(context.env) ?? new TokenProvider({ ...reached, store, key: loginKey });
 }
 
-/** Connects with the token of the environment or the stored login. Throws `LoginError` `login_required` without one. */
-export async function connect(context: Context): Promise<Connection> {
+/** Takes the token of the environment or the stored login. Throws `LoginError` `login_required` without one. */
+export async function logIn(context: Context): Promise<LoggedIn> {
   const reached = reach(context);
-  const { store, loginKey } = loginStore(context.settings);
   const tokens = tokensOf(context, reached);
   const clientOptions: ClientOptions = { ...reached, tokens };
-  const client = createClient(clientOptions);
   // Asked for first, so that a missing login is what the person is told.
   await tokens.token({ signal: context.interrupt.asked }).catch(async (error: unknown) => {
     throw await loginRequired(context.settings, error);
   });
-  const stored = context.settings.token === undefined ? await store.load(loginKey) : undefined;
+  return { clientOptions, client: createClient(clientOptions), tokens, ...loginStore(context) };
+}
+
+/** Logs in, and finds out for which organization; what the command does is reported. */
+export async function connect(context: Context): Promise<Connection> {
+  const loggedIn = await logIn(context);
+  const { client, clientOptions } = loggedIn;
+  const own = await organizationOf(context, loggedIn);
   const chosen = context.settings.organizationId;
-  if (stored?.organizationId !== undefined && chosen !== undefined && chosen !== stored.organizationId)
-    await requireMembership(client, chosen);
-  const organizationId = chosen ?? stored?.organizationId ?? (await onlyOrganization(client));
-  const reporter = telemetry(context, clientOptions);
-  return { clientOptions, client, tokens, organizationId, reporter, store, loginKey };
+  if (own !== undefined && chosen !== undefined && chosen !== own) await requireMembership(client, chosen);
+  const organizationId = chosen ?? own ?? (await onlyOrganization(client));
+  return { ...loggedIn, organizationId, reporter: telemetry(context, clientOptions) };
+}
+
+/** The organization of the stored login; a token of the environment does not tell. */
+export async function organizationOf(
+  { settings }: Context,
+  { store, loginKey }: LoggedIn,
+): Promise<string | undefined> {
+  return settings.token === undefined ? (await store.load(loginKey))?.organizationId : undefined;
 }
 
 /** What cannot be sent within a second of the command's end goes out with the next command. */
@@ -77,16 +117,16 @@ function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
   return batcher;
 }
 
-/** The organization of the settings may be of another gateway, or of another account. */
-async function requireMembership(client: Client, organizationId: string): Promise<void> {
+/** Throws where the account is no member: an organization may be of another gateway, or of another account. */
+export async function requireMembership(client: Client, organizationId: string): Promise<void> {
   const { account } = await client.account.bootstrap();
   const own = account.memberships.map(({ organization }) => organization.uuid);
   if (own.includes(organizationId)) return;
   throw new CommandError(
     'unknown_organization',
-    `This login has no membership in the organization ${organizationId} that the settings name.`,
+    `This login has no membership in the organization ${organizationId}.`,
     exitCodes.notLoggedIn,
-    `It has one in ${own.join(', ') || 'none'}. See where the setting comes from: sallyport config list --show-origin`,
+    `It has one in ${own.join(', ') || 'none'}. See where a setting comes from: sallyport config list --show-origin`,
   );
 }
 

@@ -1,11 +1,15 @@
 import { Command } from 'commander';
+import { addAccountCommands } from './commands/account/commands.ts';
 import { addApiCommands } from './commands/api/commands.ts';
 import { addBridgeCommands } from './commands/bridge/commands.ts';
 import { addCompletionCommands } from './commands/completion/commands.ts';
 import { addConfigCommands } from './commands/config/commands.ts';
+import { addDeviceCommands } from './commands/device/commands.ts';
 import { addDoctorCommands } from './commands/doctor/commands.ts';
 import { addEnvCommands } from './commands/env/commands.ts';
+import { addKeysCommands } from './commands/keys/commands.ts';
 import { addLoginCommands } from './commands/login-commands.ts';
+import { addOrgCommands } from './commands/org/commands.ts';
 import { addProfileCommands } from './commands/profile/commands.ts';
 import { addSessionCommands } from './commands/session/commands.ts';
 import { defaultBaseUrl } from './config/keys.ts';
@@ -52,6 +56,10 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addSessionCommands(program, act);
   addConfigCommands(program, act);
   addProfileCommands(program, act);
+  addOrgCommands(program, act);
+  addAccountCommands(program, act);
+  addKeysCommands(program, act);
+  addDeviceCommands(program, act);
   addApiCommands(program, act);
   addDoctorCommands(program, act);
   addCompletionCommands(program, act);

@@ -30,4 +30,16 @@ export function addLoginCommands(program: Command, act: Act): void {
     'sallyport whoami',
     'sallyport whoami --json',
   );
+  examples(
+    program
+      .command('token')
+      .description('Print an access token for a script, renewed if it is about to run out')
+      .addHelpText(
+        'after',
+        '\nIt holds for an hour at most: let the script ask for each call, or make a key with `sallyport keys create`.',
+      )
+      .action(act(async () => (await import('./token.ts')).token)),
+    'curl -H "Authorization: Bearer $(sallyport token)" http://127.0.0.1:8787/api/oauth/profile',
+    'SALLYPORT_TOKEN="$(sallyport token)" ./nightly.sh',
+  );
 }

@@ -1,21 +1,20 @@
 import { ServiceError, TransportError } from '@sallyport/core';
 import { createClient } from '@sallyport/core/client';
 import {
-  loginWithBrowser,
-  loginWithDevice,
+  login as anyLogin,
   loginWithSessionKey,
   revokeLogin,
   storeLogin,
   type Credentials,
-  type DevicePrompt,
   type SessionKeyLogin,
 } from '@sallyport/oauth';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
-import { printable } from '../io/printable.ts';
+import { advising } from '../io/next-step.ts';
 import { readStdin } from '../io/stdin.ts';
 import type { Output } from '../io/terminal.ts';
+import { waitingForApproval } from './waiting-for-approval.ts';
 import { describeAccount } from './whoami.ts';
 
 export interface LoginOptions {
@@ -28,7 +27,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
     throw new CommandError('usage', '--device and --session-key-stdin exclude each other.', exitCodes.usage);
   }
   const reached = reach(context);
-  const { store, loginKey } = loginStore(context.settings);
+  const { store, loginKey } = loginStore(context);
   // Before a person is sent to approve what then could not be kept.
   await store.probe(loginKey);
   const credentials = await logIn(context, reached, options).catch((error: unknown) => {
@@ -61,32 +60,49 @@ function noGatewayAt(baseUrl: string, cause: ServiceError): CommandError {
   );
 }
 
-function logIn(
+async function logIn(
   context: Context,
   reached: ReturnType<typeof reach>,
   options: LoginOptions,
 ): Promise<Credentials> {
-  const { interrupt, settings, terminal } = context;
+  const { interrupt, settings } = context;
   const common = {
     ...reached,
     signal: interrupt.asked,
     ...(settings.organizationId !== undefined && { organizationId: settings.organizationId }),
   };
   if (options.sessionKeyStdin === true) return withSessionKey(context, common);
-  if (options.device === true || !hasBrowser(context.env)) {
-    return loginWithDevice({ ...common, onPrompt: (prompt) => terminal.note(devicePrompt(prompt, context)) });
+  const waiting = waitingForApproval(context);
+  const isForBrowser = options.device !== true && hasBrowser(context.env);
+  try {
+    return await anyLogin({
+      ...common,
+      onPrompt: (prompt) => waiting.show(prompt),
+      ...(isForBrowser && { openBrowser: (url: string) => openBrowser(context, url) }),
+    });
+  } finally {
+    waiting.end();
   }
-  return loginWithBrowser({
-    ...common,
-    async openBrowser(url) {
-      terminal.note(
-        `Opening the browser. If none opens, go to:\n\n  ${url}\n\nor interrupt and use \`sallyport login --device\`.`,
-      );
-      const { default: open } = await import('open');
-      const opener = await open(url);
-      opener.on('error', () => undefined); // the address is on the screen
-    },
-  });
+}
+
+/** Rejects where the system's opener fails; settles in no other way, since some openers end with the browser. */
+async function openBrowser({ terminal }: Context, url: string): Promise<void> {
+  terminal.note(
+    `Opening the browser. If none opens, go to:\n\n  ${url}\n\nor interrupt and use \`sallyport login --device\`.`,
+  );
+  try {
+    const { default: open } = await import('open');
+    const opener = await open(url);
+    await new Promise((_resolve, reject) => {
+      opener.once('error', reject);
+      opener.once('exit', (code) => {
+        if (code !== null && code > 0) reject(new Error(`the opener ended with ${code}`));
+      });
+    });
+  } catch (error) {
+    terminal.note('No browser opens here.');
+    throw error;
+  }
 }
 
 async function withSessionKey(
@@ -102,18 +118,11 @@ async function withSessionKey(
       'Pipe one: sallyport-gateway admin session-key | sallyport login --session-key-stdin',
     );
   }
-  return loginWithSessionKey({ ...common, sessionKey });
-}
-
-function devicePrompt(
-  { verification_uri: uri, user_code: code, expiresAt }: DevicePrompt,
-  { clock, terminal }: Context,
-): string {
-  const minutes = Math.round((expiresAt - clock.now()) / 60_000);
-  return [
-    `Open ${terminal.style('underline', printable(uri), 'err')} in a browser and enter the code ${terminal.style('bold', printable(code), 'err')}`,
-    `Waiting for your approval; the code holds for ${minutes} minutes.`,
-  ].join('\n');
+  const loggingIn = loginWithSessionKey({ ...common, sessionKey });
+  if (common.organizationId === undefined) return loggingIn;
+  // The account of the key is no member there, or there is no such organization.
+  const nextStep = `See who names the organization ${common.organizationId}: sallyport config list --show-origin`;
+  return advising(loggingIn, { forbidden: nextStep, invalid_request: nextStep });
 }
 
 /** Over SSH, or without a display, a browser would open where nobody looks, or not at all. */

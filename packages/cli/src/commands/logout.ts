@@ -7,7 +7,7 @@ import type { Output } from '../io/terminal.ts';
 
 export async function logout(context: Context): Promise<Output> {
   const { baseUrl } = context.settings;
-  const { store, loginKey } = loginStore(context.settings);
+  const { store, loginKey } = loginStore(context);
   const { removed, failure } = await endLogin({
     ...reach(context),
     store,

@@ -5,12 +5,17 @@ import { printable } from '../io/printable.ts';
 import type { Output } from '../io/terminal.ts';
 
 export async function whoami(context: Context): Promise<Output> {
-  const { client } = await connect(context);
+  const { client, store, loginKey } = await connect(context);
   const profile = await client.oauth.profile({ signal: context.interrupt.asked });
-  return describeAccount(profile, context.settings.baseUrl);
+  const { json, human } = describeAccount(profile, context.settings.baseUrl);
+  const where = context.settings.token === undefined ? await store.whereIs(loginKey) : 'SALLYPORT_TOKEN';
+  return {
+    json: { ...json, stored_in: where },
+    human: `${human}\nThe login is in ${printable(where ?? '')}.`,
+  };
 }
 
-export function describeAccount(profile: Profile, baseUrl: string): Output {
+export function describeAccount(profile: Profile, baseUrl: string) {
   const { account, organization } = profile;
   const role = account?.role === undefined ? '' : `, ${account.role}`;
   const who = account?.email ?? 'an account without a name';

@@ -81,6 +81,8 @@ const interrupted: Failure = {
 /** What the command line knows better than the libraries. */
 const localSteps: Readonly<Record<string, string>> = {
   login_required: 'Run `sallyport login`.',
+  keychain_failed:
+    'To keep logins in files: `sallyport config set credential-store file`, then `sallyport login`.',
   store_full: 'SALLYPORT_CONFIG_DIR names another folder for what is kept.',
   store_failed: 'SALLYPORT_CONFIG_DIR names another folder for what is kept.',
 };

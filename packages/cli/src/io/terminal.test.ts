@@ -23,3 +23,38 @@ test('a result is one line: JSON where asked for', () => {
   createTerminal({ json: true }, streams).result({ json: { a: 1 }, human: 'one' });
   expect(text()).toEqual({ stdout: 'one\n{"a":1}\n', stderr: '' });
 });
+
+describe('the status line', () => {
+  const erased = '\r\u001B[K';
+
+  test('changes in place, is cut to one line, and makes room for what is written', () => {
+    const { streams, text } = capture(12);
+    const terminal = createTerminal({ json: false }, streams, {});
+    terminal.status('waiting for 9 s');
+    terminal.status('8 s');
+    terminal.note('a notice');
+    terminal.status('7 s');
+    terminal.result({ json: 1, human: 'done' });
+    terminal.status('6 s');
+    terminal.status(undefined);
+    terminal.status(undefined);
+    expect(text()).toEqual({
+      stderr: `waiting for${erased}8 s${erased}a notice\n7 s${erased}6 s${erased}`,
+      stdout: 'done\n',
+    });
+  });
+
+  test.each([
+    ['a pipe', undefined, false, {}],
+    ['--json', 80, true, {}],
+    ['NO_COLOR', 80, false, { NO_COLOR: '1' }],
+    ['a dumb terminal', 80, false, { TERM: 'dumb' }],
+  ])('is not drawn for %s', (_, columns, json, env: NodeJS.ProcessEnv) => {
+    const { streams, text } = capture(columns);
+    const terminal = createTerminal({ json }, streams, env);
+    expect(terminal.columns).toBe(0);
+    terminal.status('8 s');
+    terminal.status(undefined);
+    expect(text()).toEqual({ stdout: '', stderr: '' });
+  });
+});

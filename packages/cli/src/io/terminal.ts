@@ -1,5 +1,8 @@
 import { styleText } from 'node:util';
 
+/** To the first column, and erased from there on (ECMA-48 EL). */
+const eraseLine = '\r\u001B[K';
+
 type Style = Parameters<typeof styleText>[0];
 
 /** What a command gives back: one document for `--json`, the same for a person's eyes. */
@@ -19,6 +22,10 @@ export interface Terminal {
   note(text: string): void;
   /** Raw text on stderr. */
   err(text: string): void;
+  /** One line on stderr that changes in place, until `undefined` or whatever else is written there; nothing where there are no `columns`. */
+  status(line: string | undefined): void;
+  /** How wide stderr is for what is drawn: 0 with `--json`, and where it is no terminal or one without colours. */
+  readonly columns: number;
   /** Styles text for stdout or stderr; `NO_COLOR`, `FORCE_COLOR` and pipes are obeyed. */
   style(style: Style, text: string, stream?: 'out' | 'err'): string;
 }
@@ -42,12 +49,28 @@ export function createTerminal(
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  const isPlain = json || !stderr.isTTY || env['TERM'] === 'dumb' || Boolean(env['NO_COLOR']);
+  const columns = isPlain ? 0 : stderr.columns;
+  let isStatusShown = false;
+  /** A status line that is shown makes room first, whichever stream is written to: both are on the one screen. */
+  const write = (stream: NodeJS.WriteStream, text: string) => {
+    if (isStatusShown) stderr.write(eraseLine);
+    isStatusShown = false;
+    stream.write(text);
+  };
   return {
     json,
-    out: (text) => void stdout.write(text),
-    result: (output) => void stdout.write(`${json ? JSON.stringify(output.json) : output.human}\n`),
-    note: (text) => void stderr.write(`${text}\n`),
-    err: (text) => void stderr.write(text),
+    out: (text) => write(stdout, text),
+    result: (output) => write(stdout, `${json ? JSON.stringify(output.json) : output.human}\n`),
+    note: (text) => write(stderr, `${text}\n`),
+    err: (text) => write(stderr, text),
+    status(line) {
+      if (columns === 0) return;
+      // Cut, because a line that wraps cannot be erased as one.
+      write(stderr, line?.slice(0, columns - 1) ?? '');
+      isStatusShown = line !== undefined;
+    },
+    columns,
     style(style, text, stream = 'out') {
       if (env['NO_COLOR']) return text;
       return styleText(style, text, { stream: stream === 'out' ? stdout : stderr, validateStream: true });

@@ -20,10 +20,10 @@ export async function login(context: Context): Promise<Finding> {
     const until = expiresAt === undefined ? '' : `, for ${minutes(expiresAt - clock.now())} more`;
     return ok(`SALLYPORT_TOKEN is used over any stored login${until}`);
   }
-  const { store, loginKey } = loginStore(settings);
+  const { store, loginKey } = loginStore(context);
   const stored = await store.load(loginKey);
   if (stored === undefined) return warn(`there is no login for ${loginKey}`, logIn);
-  return describe(stored, clock.now());
+  return describe(stored, (await store.whereIs(loginKey)) ?? '', clock.now());
 }
 
 /** Whether the service takes it; a token that has run out is renewed on the way, as for any command. */
@@ -41,11 +41,12 @@ export async function account(context: Context, reached: Reached): Promise<Findi
   }
 }
 
-function describe({ expiresAt, refreshToken }: Credentials, now: number): Finding {
-  if (expiresAt > now) return ok(`a login is stored; its access token holds for ${minutes(expiresAt - now)}`);
+function describe({ expiresAt, refreshToken }: Credentials, where: string, now: number): Finding {
+  const stored = `a login is in ${where}`;
+  if (expiresAt > now) return ok(`${stored}; its access token holds for ${minutes(expiresAt - now)}`);
   return refreshToken === undefined
-    ? fail(`the login expired ${minutes(now - expiresAt)} ago and cannot be renewed`, logIn)
-    : ok('a login is stored; its access token has run out and is renewed at the next call');
+    ? fail(`the login in ${where} expired ${minutes(now - expiresAt)} ago and cannot be renewed`, logIn)
+    : ok(`${stored}; its access token has run out and is renewed at the next call`);
 }
 
 /** The expiry in a JWT (RFC 7519 4.1.4); nothing else of it is looked at. */

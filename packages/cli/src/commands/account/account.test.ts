@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../../testing/cli.ts';
+import { startService, type Answer, type Service } from '../../testing/service.ts';
+
+const [mine, other, foreign] = [1, 2, 3].map((n) => `0b6f7a52-8d5e-4b5e-9d3f-00000000000${n}`) as [
+  string,
+  string,
+  string,
+];
+
+let cwd: string;
+let service: Service;
+let answers: Record<string, Answer>;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-account-'));
+  const memberships = [mine, other].map((uuid) => ({ organization: { uuid, capabilities: ['agent_code'] } }));
+  answers = { 'GET /api/bootstrap': { body: { account: { uuid: 'a', memberships } } } };
+  service = await startService(answers);
+});
+afterEach(() => {
+  service.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const run = (args: string, env: NodeJS.ProcessEnv = {}) =>
+  runCli(args.split(' '), {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1', ...env },
+  });
+const done = (stdout: string) => ({ exitCode: 0, stdout, stderr: '' });
+
+test('access is shown for the organization in use', async () => {
+  answers[`GET /api/bootstrap/${mine}/current_user_access`] = {
+    body: { access_level: 'member', permissions: ['read', 'write'] },
+  };
+  expect(await run('access', { SALLYPORT_ORG: mine })).toEqual(
+    done(`Organization:  ${mine}\nAccess:        member\nPermissions:   read, write\n`),
+  );
+  expect(await run('access', { SALLYPORT_ORG: foreign })).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining('sallyport org list') as string,
+  });
+});
+
+test('roles are listed', async () => {
+  answers['GET /api/oauth/agent_cli/roles'] = {
+    body: { roles: [{ name: 'viewer', permissions: ['read'] }] },
+  };
+  expect(await run('roles')).toEqual(done('ROLE    PERMISSIONS\nviewer  read\n'));
+});
+
+test('settings are those of the organization; none is said', async () => {
+  const path = 'GET /api/agent_code/settings';
+  answers[path] = { body: { settings: { telemetry: false, model: { name: 'x' } } } };
+  expect(await run('settings')).toEqual(
+    done('SETTING    VALUE\ntelemetry  false\nmodel      {"name":"x"}\n'),
+  );
+  expect(service.seen[0]?.headers['vendor-beta']).toBe('oauth-2025-04-20');
+  answers[path] = { status: 204 };
+  expect(await run('settings')).toEqual(done('none\n'));
+  expect(await run('settings --json')).toEqual(done('null\n'));
+});
+
+test('organizations are listed, and one is used once the account is known to be a member', async () => {
+  expect((await run('org list')).stdout).toBe(
+    `  UUID                                  CAPABILITIES\n  ${mine}  agent_code\n  ${other}  agent_code\n`,
+  );
+  expect(await run(`org use ${other}`)).toEqual(done(`organization is ${other}.\n`));
+  expect(JSON.parse(readFileSync(join(cwd, 'config/config.json'), 'utf8'))).toEqual({ organization: other });
+  expect(JSON.parse((await run('org list --json')).stdout)).toMatchObject([
+    { uuid: mine, in_use: false },
+    { uuid: other, in_use: true },
+  ]);
+  expect(await run(`org use ${foreign}`)).toMatchObject({
+    exitCode: 3,
+    stdout: '',
+    stderr: expect.stringContaining(`It has one in ${mine}, ${other}.`) as string,
+  });
+  expect(await run('org use mine')).toMatchObject({ exitCode: 2 });
+  expect(JSON.parse(readFileSync(join(cwd, 'config/config.json'), 'utf8'))).toEqual({ organization: other });
+});
+
+test('token prints the token alone', async () => {
+  expect(await run('token')).toEqual(done('secret\n'));
+  expect(JSON.parse((await run('token --json')).stdout)).toEqual({
+    access_token: 'secret',
+    token_type: 'Bearer',
+    base_url: service.baseUrl,
+  });
+  const { exitCode, stdout } = await run('token', { SALLYPORT_TOKEN: '' });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+});

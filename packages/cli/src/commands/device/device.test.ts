@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../../testing/cli.ts';
+import { startService, type Answer, type Service } from '../../testing/service.ts';
+
+const path = '/api/auth/trusted_devices';
+let cwd: string;
+let service: Service;
+let answers: Record<string, Answer>;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-device-'));
+  answers = { [`POST ${path}`]: { body: 'tdt-secret' } };
+  service = await startService(answers);
+  mkdirSync(join(cwd, 'config/state/logins'), { recursive: true, mode: 0o700 });
+  const login = { version: 1, baseUrl: service.baseUrl, clientId: 'c', accessToken: 'at-1', scope: 's' };
+  writeFileSync(loginFile(), JSON.stringify({ ...login, expiresAt: Date.now() + 3_600_000 }), {
+    mode: 0o600,
+  });
+});
+afterEach(() => {
+  service.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const loginFile = () => join(cwd, 'config/state/logins', `${encodeURIComponent(service.baseUrl)}.json`);
+const run = (args: string, env: NodeJS.ProcessEnv = {}) =>
+  runCli(args.split(' '), { cwd, env: { SALLYPORT_BASE_URL: service.baseUrl, DO_NOT_TRACK: '1', ...env } });
+
+test('device trust keeps the token with the login, and shows it to nobody', async () => {
+  expect(await run('device trust')).toEqual({
+    exitCode: 0,
+    stdout: `This machine is trusted as ${hostname()}.\n`,
+    stderr: '',
+  });
+  const { stdout } = await run('device trust --name laptop --json');
+  expect(JSON.parse(stdout)).toEqual({ display_name: 'laptop', trusted: true });
+  expect(service.seen.map(({ body }) => body)).toEqual([
+    { display_name: hostname() },
+    { display_name: 'laptop' },
+  ]);
+  expect(JSON.parse(readFileSync(loginFile(), 'utf8'))).toMatchObject({
+    accessToken: 'at-1',
+    deviceToken: 'tdt-secret',
+  });
+});
+
+test('device trust needs a login to keep the token with', async () => {
+  expect(await run('device trust', { SALLYPORT_TOKEN: 'x' })).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(service.seen).toEqual([]);
+});
+
+test('device list and revoke', async () => {
+  const device = { display_name: 'a\u001B[2Jb', created_at: '2020-01-02T03:04:05.000Z', last_used_at: null };
+  answers[`GET ${path}`] = { body: { trusted_devices: [{ id: 'd_1', ...device }] } };
+  answers[`DELETE ${path}/d_1`] = { body: { id: 'd_1', deleted: true } };
+  expect((await run('device list')).stdout).toBe(
+    'ID   NAME    CREATED     LAST USED\nd_1  a [2Jb  2020-01-02  never\n',
+  );
+  expect(await run('device revoke d_1')).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(await run('device revoke d_1 --yes')).toEqual({
+    exitCode: 0,
+    stdout: 'Device d_1 is revoked.\n',
+    stderr: '',
+  });
+  expect(await run('device revoke d_9 --yes')).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining('sallyport device list') as string,
+  });
+});

@@ -1,0 +1,152 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../testing/cli.ts';
+import { startService, type Answer, type Seen, type Service } from '../testing/service.ts';
+
+const [mine, foreign] = ['0b6f7a52-8d5e-4b5e-9d3f-000000000001', '0b6f7a52-8d5e-4b5e-9d3f-000000000002'];
+const account = { uuid: 'a', memberships: [{ organization: { uuid: mine, capabilities: [] } }] };
+const profile = {
+  organization: { organization_type: 'agent_team', rate_limit_tier: 'default', uuid: mine, name: 'Team' },
+  account: { uuid: 'a', email: 'me@example.com', role: 'member' },
+};
+const noLogin = { status: 401, body: { error: 'invalid_token', error_description: 'Unknown.' } };
+
+let cwd: string;
+let service: Service;
+let answers: Record<string, Answer | ((seen: Seen) => Answer)>;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-login-'));
+  mkdirSync(join(cwd, 'keyring'));
+  answers = {
+    'GET /api/bootstrap': { body: { account } },
+    'GET /api/oauth/profile': ({ headers }) =>
+      headers.authorization === 'Bearer at-1' ? { body: profile } : noLogin,
+    [`POST /v1/oauth/${mine}/authorize`]: ({ body }) => {
+      const { redirect_uri: uri, state } = body as Record<string, string>;
+      return { body: { redirect_uri: `${uri}?code=c&state=${state}` } };
+    },
+    [`POST /v1/oauth/${foreign}/authorize`]: {
+      status: 403,
+      body: { error: 'forbidden', error_description: 'The account is no member.' },
+    },
+    'POST /v1/oauth/token': { body: { access_token: 'at-1', refresh_token: 'rt-1', expires_in: 3600 } },
+    'POST /v1/oauth/revoke': { body: '' },
+  };
+  service = await startService(answers);
+});
+afterEach(() => {
+  service.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const keyring = () => readdirSync(join(cwd, 'keyring')).filter((name) => name !== 'calls');
+const loginFile = () => join(cwd, 'config/state/logins', `${encodeURIComponent(service.baseUrl)}.json`);
+
+/** Runs a command where `secret-tool` is of that kind; what it keeps is in the folder `keyring`. */
+const run = (kind: string, args: string, env: NodeJS.ProcessEnv = {}) => {
+  const tools = join(import.meta.dirname, '../../../oauth/test/secret-tool', kind);
+  // Nothing of the machine's own where there is to be none.
+  const PATH = kind === 'missing' ? cwd : [tools, '/usr/bin', '/bin'].join(delimiter);
+  return runCli(args.split(' '), {
+    cwd,
+    env: {
+      PATH,
+      FAKE_KEYRING: join(cwd, 'keyring'),
+      SALLYPORT_BASE_URL: service.baseUrl,
+      DO_NOT_TRACK: '1',
+      ...env,
+    },
+    input: 'session-key\n',
+  });
+};
+const login = 'login --session-key-stdin';
+
+test('a login is in the keychain, and every command finds it there, until it is logged out', async () => {
+  expect(await run('working', login)).toEqual({
+    exitCode: 0,
+    stdout: `Logged in as me@example.com (Team, member) at ${service.baseUrl}\n`,
+    stderr: '',
+  });
+  expect(keyring()).toHaveLength(1);
+  expect(readFileSync(loginFile(), 'utf8')).not.toMatch(/at-1|rt-1/);
+  expect((await run('working', 'whoami')).stdout).toMatch(
+    /\nThe login is in the keychain \(secret-tool\)\.\n$/,
+  );
+  expect((await run('working', 'doctor')).stdout).toMatch(
+    /login: a login is in the keychain \(secret-tool\); its/,
+  );
+  expect(await run('working', 'logout')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(service.seen.at(-1)?.body).toMatchObject({ token: 'rt-1' });
+  expect(keyring()).toEqual([]);
+});
+
+test.each([
+  ['hanging', 'it did not answer within 3 s'],
+  ['missing', 'there is no secret-tool'],
+])('where the keychain is %s, the login is in a file, and that is said', async (kind, why) => {
+  expect(await run(kind, login)).toMatchObject({
+    exitCode: 0,
+    stderr: `The login is kept in a file that only this account can read: no keychain can be used (${why}).\n`,
+  });
+  expect(JSON.parse(readFileSync(loginFile(), 'utf8'))).toMatchObject({ refreshToken: 'rt-1' });
+});
+
+test('where only the keychain is wanted, nobody is logged in for nothing', async () => {
+  const { exitCode, stderr } = await run('locked', login, { SALLYPORT_CREDENTIAL_STORE: 'keychain' });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('sallyport config set credential-store file');
+  expect(service.seen).toEqual([]);
+});
+
+test('a login that cannot be kept is ended at the service', async () => {
+  const { exitCode } = await run('forgetful', login, { SALLYPORT_CREDENTIAL_STORE: 'keychain' });
+  expect(exitCode).toBe(1);
+  expect(service.seen.at(-1)).toMatchObject({ url: '/v1/oauth/revoke', body: { token: 'rt-1' } });
+  expect(existsSync(loginFile())).toBe(false);
+});
+
+test('the organization of the settings must be one of the account, at the login and later', async () => {
+  expect(
+    await run('missing', login, { SALLYPORT_ORG: foreign, SALLYPORT_CREDENTIAL_STORE: 'file' }),
+  ).toMatchObject({
+    exitCode: 3,
+    stderr: `error: The account is no member.\nSee who names the organization ${foreign}: sallyport config list --show-origin\n`,
+  });
+  await run('missing', login);
+  expect(await run('missing', 'whoami', { SALLYPORT_ORG: foreign })).toEqual({
+    exitCode: 3,
+    stdout: '',
+    stderr:
+      `error: This login has no membership in the organization ${foreign}.\n` +
+      `It has one in ${mine}. See where a setting comes from: sallyport config list --show-origin\n`,
+  });
+  const { stdout } = await run('missing', 'whoami --json');
+  expect(JSON.parse(stdout)).toMatchObject({ stored_in: loginFile() });
+});
+
+test('where no browser opens after all, a code is shown', async () => {
+  answers['POST /v1/oauth/device_authorization'] = {
+    body: {
+      ...{ device_code: 'd', user_code: 'BCDF-GHJK', expires_in: 900, interval: 0.01 },
+      verification_uri: `${service.baseUrl}/device`,
+    },
+  };
+  answers['GET /v1/oauth/authorize'] = { status: 400, body: 'Which client?' };
+  // Nothing that could open one is on the PATH.
+  const { exitCode, stderr } = await run('missing', 'login', { DISPLAY: ':0' });
+  expect(stderr).toMatch(
+    /Opening the browser[^]*No browser opens here\.\nOpen \S+ in a browser .* BCDF-GHJK\n/,
+  );
+  expect(exitCode).toBe(0);
+});
+
+test('an address where no gateway is opens no browser', async () => {
+  const { exitCode, stderr } = await run('missing', `login --base-url ${service.baseUrl}/wrong`, {
+    DISPLAY: ':0',
+  });
+  expect(exitCode).toBe(4);
+  expect(stderr).toContain('is not the address of a Sallyport gateway');
+  expect(stderr).not.toContain('Opening the browser');
+});
