@@ -2,43 +2,18 @@
 // `node -C @sallyport/source tools/bench/passthrough.ts [seconds] [rounds] [part of a case's name]`.
 // Each proxy runs alone on the first core; the driver and the upstream share the second one, equally for all. What a host
 // that others use does to wall times it does not do to CPU time, so that is the column to trust. Prints Markdown tables.
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { cpuMs, startServer, type ServerProcess } from './server-process.ts';
 import { median, quantile } from './timing.ts';
 
 const seconds = Number(process.argv[2] ?? 3);
 const rounds = Number(process.argv[3] ?? 3);
 const wanted = process.argv[4] ?? '';
-const clockTicksPerSecond = 100;
 const connections = 32;
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly port: number;
-}
-
-/** Starts a program of ours on a core of its own; its first line names its port. */
-async function run(core: number, ...args: string[]): Promise<Running> {
-  const child = spawn('taskset', ['-c', String(core), process.execPath, '-C', '@sallyport/source', ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.once('exit', () => child.kill());
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, port: Number(/:(\d+)/.exec(line.toString())?.[1]) };
-}
-
-/** Milliseconds of CPU that a process has used. */
-function cpuMs({ child }: Running): number {
-  const fields = readFileSync(`/proc/${String(child.pid)}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / clockTicksPerSecond;
-}
 
 /** One exchange after the other on one connection: `request` out, until `isWhole` of what came back. */
 interface Exchange {
@@ -134,11 +109,18 @@ async function headersAfter(port: number): Promise<number> {
   return performance.now() - from;
 }
 
-const upstream = await run(1, here('passthrough/upstream.ts'));
+const upstream = await startServer(1, here('passthrough/upstream.ts'));
 const kinds = ['undici', 'http-proxy', 'sallyport'] as const;
-const ways: { readonly name: string; readonly running: Running }[] = [{ name: 'direct', running: upstream }];
+const ways: { readonly name: string; readonly running: ServerProcess }[] = [
+  { name: 'direct', running: upstream },
+];
 for (const kind of kinds) {
-  const running = await run(0, here('passthrough/proxy.ts'), kind, `http://127.0.0.1:${upstream.port}`);
+  const running = await startServer(
+    0,
+    here('passthrough/proxy.ts'),
+    kind,
+    `http://127.0.0.1:${upstream.port}`,
+  );
   ways.push({ name: kind, running });
 }
 

@@ -1,9 +1,14 @@
-// Prints the access token of the login in the folder that it is given.
+// Prints the access token of the login in the folder that it is given, from the keyring in the second one if there is one.
 import { undiciTransport } from '@sallyport/core/client';
-import { fileTokenStore, TokenProvider } from '../src/index.ts';
+import { fileTokenStore, systemTokenStore, TokenProvider } from '../src/index.ts';
+import { fakeSecretTool } from './fake-keychain.ts';
 
-const [directory = ''] = process.argv.slice(2);
+const [directory = '', keyring] = process.argv.slice(2);
 const transport = undiciTransport();
-const tokens = new TokenProvider({ store: fileTokenStore({ directory }), key: 'main', transport });
+const store =
+  keyring === undefined
+    ? fileTokenStore({ directory })
+    : systemTokenStore({ directory, service: 'my-tool', keychain: fakeSecretTool('working', keyring) });
+const tokens = new TokenProvider({ store, key: 'main', transport });
 console.log(await tokens.token());
 await transport.close();

@@ -18,7 +18,7 @@ const names: Readonly<Record<number, string>> = {
   60: 'fatal',
 };
 
-/** Turns the log's JSON lines into lines for people: `09:41:07 warn  a sign-in failed address=::1`. */
+/** Turns the log's JSON lines into lines for people: `09:41:07 warn  a password was wrong address=::1`. */
 export function terminalLog(to: { write(text: string): unknown }): { write(line: string): void } {
   return { write: (line) => void to.write(`${forPeople(JSON.parse(line) as LogLine)}\n`) };
 }

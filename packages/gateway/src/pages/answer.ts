@@ -10,9 +10,12 @@ export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
+  /** Why a form came back: gives the status, unless there is one. */
+  readonly error?: ServiceError | undefined;
+  /** For lists. */
+  readonly isWide?: boolean;
   /** Where a form's redirect leads, beyond this origin: a browser holds `form-action` against redirects too. */
   readonly formTarget?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** Sets status and headers of an answer; gives the document, `undefined` for a redirect. */
@@ -23,7 +26,8 @@ export function toDocument(reply: FastifyReply, answer: Answer): string | undefi
     reply.code(303).header('location', answer.location);
     return undefined;
   }
-  const { title, body, status = 200, formTarget, retryAfterMs } = answer;
+  const { title, body, error, status = error?.status ?? 200, formTarget, isWide = false } = answer;
+  const retryAfterMs = error?.retryAfterMs;
   const formAction = formTarget === undefined ? "'self'" : `'self' ${formSource(formTarget)}`;
   reply.code(status).type('text/html; charset=utf-8');
   reply.headers({
@@ -38,18 +42,23 @@ export function toDocument(reply: FastifyReply, answer: Answer): string | undefi
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} - Sallyport</title>
+        <title>${error && 'Error: '}${title} - Sallyport</title>
         ${{ markup: styleElement }}
       </head>
       <body>
-        <main>
-          <header>Sallyport</header>
+        <header>${mark} Sallyport</header>
+        <main class="${isWide ? 'wide' : 'narrow'}">
           <h1>${title}</h1>
           ${body}
         </main>
       </body>
     </html> `.markup;
 }
+
+/** A gate in a wall. */
+const mark = html`<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
+  <path fill="currentColor" d="M3 22V11a9 9 0 0 1 18 0v11h-5v-9a4 4 0 0 0-8 0v9z" />
+</svg>`;
 
 /** A CSP source for a redirect URI: its origin; for what the grammar cannot name (IPv6, private-use schemes), its scheme. */
 function formSource(uri: string): string {
@@ -68,8 +77,7 @@ export function errorPage(error: ServiceError, next: Html): Page {
     title,
     body: html`<p role="alert">${text}</p>
       ${next}`,
-    status: error.status,
-    retryAfterMs: error.retryAfterMs,
+    error,
   };
 }
 

@@ -25,7 +25,8 @@ export function organizationField(memberships: readonly Membership[]): Html {
       Your account is in no organization: an admin must add it to one.
     </p>`;
   if (more.length === 0)
-    return html`<input type="hidden" name="organization" value="${first.organization.id}" />`;
+    return html`<p class="dim">For the organization <strong>${first.organization.name}</strong>.</p>
+      <input type="hidden" name="organization" value="${first.organization.id}" />`;
   const options = memberships.map(
     ({ organization }) => html`<option value="${organization.id}">${organization.name}</option>`,
   );

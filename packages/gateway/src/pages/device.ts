@@ -2,8 +2,10 @@ import { ServiceError, type Dialect } from '@sallyport/core';
 import type { AuthorizationServer, DeviceRequest } from '@sallyport/oauth/server';
 import type { Answer, Page } from './answer.ts';
 import { decisionButtons, organizationField, scopeItems } from './approval.ts';
-import { html, type Html } from './html.ts';
-import { alertOf, type SignInPages } from './sign-in.ts';
+import { alertOf, textField } from './form.ts';
+import { html } from './html.ts';
+import { moment } from './moment.ts';
+import type { SignInPages } from './sign-in.ts';
 import type { Fields, Visit, Visits } from './visit.ts';
 
 /** `/device`: a person types a user code, sees who asks for what, and decides (RFC 8628 3.3). */
@@ -21,7 +23,8 @@ export function createDevicePage(
 
   return {
     async show(visit) {
-      const { signedIn, query, address } = visit;
+      const { signedIn, query } = visit;
+      const { address } = visit.origin;
       const typed = query.get('user_code') ?? '';
       if (!signedIn)
         return signIn.detour(`${base}/device${typed && `?user_code=${encodeURIComponent(typed)}`}`);
@@ -33,14 +36,11 @@ export function createDevicePage(
           : decidedPage(request);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
-        return {
-          ...codeForm(html`${error.message} Check it, or start again on the device for a new one.`),
-          status: 404,
-        };
+        return codeForm(typed.slice(0, 20), error);
       }
     },
 
-    async submit({ signedIn, address }, fields) {
+    async submit({ signedIn, origin: { address } }, fields) {
       if (!signedIn) return signIn.detour(`${base}/device`);
       const decision = fields.get('decision');
       if (decision !== 'approve' && decision !== 'deny')
@@ -69,29 +69,30 @@ export function createDevicePage(
           <strong>${client.name}</strong> with the code <code>${userCode}</code> ${outcome} You can close this
           page.
         </p>
-        <p><a href="${base}/device">Enter another code</a></p>`,
+        <p>
+          <a href="${base}/device">Enter another code</a> &middot; <a href="${base}/account">Your account</a>
+        </p>`,
     };
   }
 
-  function codeForm(problem?: Html): Page {
+  function codeForm(typed = '', error?: ServiceError): Page {
+    const advice = error && html`${error.message} Check it, or start again on the device for a new one.`;
     return {
       title: 'Log a device in',
-      body: html`${alertOf(problem)}
+      error,
+      body: html`${alertOf(advice)}
         <form method="get" action="${base}/device">
-          <label for="user_code">Code that the device shows</label>
-          <input
-            class="code"
-            id="user_code"
-            name="user_code"
-            type="text"
-            maxlength="20"
-            autocomplete="off"
-            autocapitalize="characters"
-            spellcheck="false"
-            placeholder="XXXX-XXXX"
-            required
-            autofocus
-          />
+          ${textField({
+            name: 'user_code',
+            label: 'Code that the device shows',
+            type: 'text',
+            autocomplete: 'off',
+            hint: 'Eight letters, such as BCDF-GHJK.',
+            value: typed,
+            isFirst: true,
+            attributes: html`class="code" maxlength="20" autocapitalize="characters" spellcheck="false"`,
+            error,
+          })}
           <button>Continue</button>
         </form>`,
     };
@@ -102,7 +103,7 @@ export function createDevicePage(
     accountId: string,
     request: DeviceRequest,
   ): Promise<Answer> {
-    const { client, userCode, scope, address } = request;
+    const { client, userCode, scope, address, createdAt } = request;
     return {
       title: `Log ${client.name} in?`,
       body: html`<p>Approve only if you started this yourself, and your device shows this code.</p>
@@ -110,7 +111,7 @@ export function createDevicePage(
           <dt>Code</dt>
           <dd><code>${userCode}</code></dd>
           <dt>Asked from</dt>
-          <dd>${address}</dd>
+          <dd>${address}, ${moment(createdAt)}</dd>
           <dt>It may</dt>
           <dd>${scopeItems(scope, dialect)}</dd>
         </dl>

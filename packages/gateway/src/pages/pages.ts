@@ -1,12 +1,14 @@
 import { ServiceError, type Dialect, type Random } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { pathOf } from '../http/paths.ts';
 import type { Elsewhere } from '../http/refusals.ts';
+import { createAccountPage } from './account.ts';
 import { errorPage, toDocument, type Answer } from './answer.ts';
 import { createConsentPage, type ConsentPage } from './consent.ts';
 import { createDevicePage } from './device.ts';
 import { html } from './html.ts';
+import { createPasswordPage } from './password.ts';
 import { createSetupPage } from './setup.ts';
 import { createSignInPages } from './sign-in.ts';
 import { createVisits, type Fields, type Visit } from './visit.ts';
@@ -21,8 +23,8 @@ export interface Pages {
   readonly elsewhere: Elsewhere;
 }
 
-type Show = (visit: Visit) => Promise<Answer>;
-type Submit = (visit: Visit, fields: Fields, request: FastifyRequest, reply: FastifyReply) => Promise<Answer>;
+type Show = (visit: Visit) => Answer | Promise<Answer>;
+type Submit = (visit: Visit, fields: Fields, reply: FastifyReply) => Promise<Answer>;
 
 const maxFormBytes = 64 * 1024;
 
@@ -33,6 +35,8 @@ export function createPages(
   const visits = createVisits(server, random);
   const signIn = createSignInPages(server, visits);
   const setup = createSetupPage(server, visits);
+  const account = createAccountPage(server, { visits, signIn });
+  const password = createPasswordPage(server, { visits, signIn });
   const device = createDevicePage(server, { visits, signIn, dialect });
   const consent = createConsentPage(server, { visits, signIn, dialect });
 
@@ -64,14 +68,18 @@ export function createPages(
         const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
         visits.checkForm(request, fields);
         const visit = await visits.visit(request, reply);
-        return reply.send(toDocument(reply, await submit(visit, fields, request, reply)));
+        return reply.send(toDocument(reply, await submit(visit, fields, reply)));
       });
     };
     get('/setup', (visit) => setup.show(visit));
-    post('/setup', (visit, fields, _request, reply) => setup.submit(reply, visit, fields));
+    post('/setup', (visit, fields, reply) => setup.submit(reply, visit, fields));
     get('/login', (visit) => signIn.show(visit));
-    post('/login', (visit, fields, request, reply) => signIn.submit(request, reply, visit, fields));
-    post('/logout', (visit, _fields, _request, reply) => signIn.leave(reply, visit));
+    post('/login', (visit, fields, reply) => signIn.submit(reply, visit, fields));
+    post('/logout', (visit, _fields, reply) => signIn.leave(reply, visit));
+    get('/account', (visit) => account.show(visit));
+    post('/account', (visit, fields) => account.submit(visit, fields));
+    get('/account/password', (visit) => password.show(visit));
+    post('/account/password', (visit, fields, reply) => password.submit(reply, visit, fields));
     get('/device', (visit) => device.show(visit));
     post('/device', (visit, fields) => device.submit(visit, fields));
     post('/consent', (visit, fields) => consent.submit(visit, fields));
@@ -81,7 +89,7 @@ export function createPages(
     const { base } = visits;
     if (retryAfterMs !== undefined) return html`<p>Try again in ${Math.ceil(retryAfterMs / 60_000)} min.</p>`;
     return html`<p>
-      <a href="${base}/device">Enter a device code</a>, or <a href="${base}/login">sign in</a> anew.
+      <a href="${base}/account">Your account</a> &middot; <a href="${base}/device">Enter a device code</a>
     </p>`;
   }
 

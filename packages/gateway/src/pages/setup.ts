@@ -2,8 +2,8 @@ import { ServiceError } from '@sallyport/core';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply } from 'fastify';
 import type { Answer, Page } from './answer.ts';
+import { alertOf, newPassword, newPasswordFields, usernameField } from './form.ts';
 import { html } from './html.ts';
-import { alertOf } from './sign-in.ts';
 import type { Fields, Visit, Visits } from './visit.ts';
 
 /** `/setup?token=`: sets the password of an account by a one-time link, and signs in. */
@@ -18,14 +18,11 @@ export function createSetupPage({ accounts, config }: AuthorizationServer, visit
 
   return {
     show: ({ query, formProof }) => form(query.get('token') ?? '', formProof),
-    async submit(reply, { formProof }, fields) {
+    async submit(reply, { formProof, origin }, fields) {
       const token = fields.get('token') ?? '';
       try {
-        const password = fields.get('password') ?? '';
-        if (password !== fields.get('repeated'))
-          throw new ServiceError('invalid_request', 'The two passwords are not the same.');
-        visits.signIn(reply, await accounts.setUp(token, password));
-        return { location: `${base}/login` };
+        visits.signIn(reply, await accounts.setUp(token, newPassword(fields), origin));
+        return { location: `${base}/account` };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (error.code === 'not_found') return spentPage();
@@ -53,36 +50,15 @@ export function createSetupPage({ accounts, config }: AuthorizationServer, visit
     if (!account) return spentPage();
     return {
       title: 'Set your password',
-      status: error?.status ?? 200,
+      error,
       body: html`<p>For the account <strong>${account.email}</strong>.</p>
         ${alertOf(error?.message)}
         <form method="post" action="${base}/setup">
           ${formProof}
           <input type="hidden" name="token" value="${token}" />
-          <input type="hidden" name="email" value="${account.email}" autocomplete="username" />
-          <label for="password">Password</label>
-          <input
-            id="password"
-            name="password"
-            type="password"
-            autocomplete="new-password"
-            minlength="${minLength}"
-            aria-describedby="rule"
-            required
-            autofocus
-          />
-          <label for="repeated">The same again</label>
-          <input
-            id="repeated"
-            name="repeated"
-            type="password"
-            autocomplete="new-password"
-            minlength="${minLength}"
-            required
-          />
+          ${usernameField(account.email)} ${newPasswordFields(minLength, { isFirst: true, error })}
           <button>Set the password and sign in</button>
-        </form>
-        <p class="dim" id="rule">At least ${minLength} characters.</p>`,
+        </form>`,
     };
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { randomSecret, ServiceError, type Random } from '@sallyport/core';
-import type { AuthorizationServer, IssuedSession, SignedIn } from '@sallyport/oauth/server';
+import type { AuthorizationServer, IssuedSession, SessionOrigin, SignedIn } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cookieHeader, readCookies } from './cookies.ts';
 import { html, type Html } from './html.ts';
@@ -12,8 +12,8 @@ export type Fields = URLSearchParams;
 export interface Visit {
   readonly signedIn: (SignedIn & { readonly email: string }) | undefined;
   readonly query: Fields;
-  /** The address that it comes from. */
-  readonly address: string;
+  /** The address that it comes from, and what the browser calls itself. */
+  readonly origin: SessionOrigin & { readonly address: string };
   /** A hidden field that proves, on its return, that the form was ours: `checkForm`. */
   readonly formProof: Html;
 }
@@ -66,7 +66,7 @@ export function createVisits(
       return {
         signedIn: signedIn && account && { ...signedIn, email: account.email },
         query: new URLSearchParams(request.url.split('?', 2)[1]),
-        address: request.ip,
+        origin: { address: request.ip, userAgent: request.headers['user-agent'] ?? null },
         formProof: html`<input type="hidden" name="proof" value="${proofOf(secret)}" />`,
       };
     },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cheapPasswords, openServer, refusal } from './open-server.ts';
 
 const password = 'correct horse battery';
+const here = { address: '192.0.2.1', userAgent: null };
 
 describe('accounts', () => {
   test('the first start makes an organization with its owner; the next one does not', async () => {
@@ -27,12 +28,12 @@ describe('accounts', () => {
     expect(await refusal(server.accounts.add({ email: 'no address' }))).toBe('invalid_request');
     expect(await refusal(server.accounts.add({ email: 'a@b', organizationId: 'none' }))).toBe('not_found');
     expect(await refusal(server.accounts.add({ email: 'a@b', password: 'short' }))).toBe('invalid_request');
-    expect((await server.accounts.signIn('ann@example.com', password, '')).accountId).toBe(added.id);
+    expect((await server.accounts.signIn('ann@example.com', password, here)).accountId).toBe(added.id);
   });
 
   test('nobody signs in without a password', async () => {
     const { server } = await openServer();
-    await expect(server.accounts.signIn('owner@localhost', '', '')).rejects.toMatchObject({
+    await expect(server.accounts.signIn('owner@localhost', '', here)).rejects.toMatchObject({
       code: 'access_denied',
       status: 401,
     });
@@ -57,12 +58,14 @@ describe('accounts', () => {
     const { server, owner } = await openServer();
     await server.accounts.setPassword(owner.accountId, password);
     const tries = Array.from({ length: 25 }, () =>
-      refusal(server.accounts.signIn('owner@localhost', 'wrong', '192.0.2.1')),
+      refusal(server.accounts.signIn('owner@localhost', 'wrong', here)),
     );
     const codes = await Promise.all(tries);
     expect(codes.filter((code) => code === 'access_denied')).toHaveLength(10);
     expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(15);
-    expect(await refusal(server.accounts.signIn('owner@localhost', password, '192.0.2.2'))).toBe(undefined);
+    expect(
+      await refusal(server.accounts.signIn('owner@localhost', password, { ...here, address: '192.0.2.2' })),
+    ).toBe(undefined);
   });
 
   test('no secret is in the store as it was given out', async () => {

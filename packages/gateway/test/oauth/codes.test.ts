@@ -200,7 +200,7 @@ describe('the exchange of a code', () => {
   test('dies with the session that it was given by', async () => {
     const { server, owner, code, exchange } = await openServer();
     const issued = await code();
-    await server.sessions.end(owner.sessionId);
+    await server.sessions.end(owner);
     expect(await refusal(exchange(issued))).toBe('invalid_grant');
   });
 

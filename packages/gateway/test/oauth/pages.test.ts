@@ -2,51 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { callback, challenge, clientId, deviceGrantType, verifier } from './open-server.ts';
 import { openOverHttp as open } from './over-http.ts';
-
-/** A browser as far as these pages need one: cookies, redirects by hand, forms. */
-function browser(url: string) {
-  const jar = new Map<string, string>();
-  async function request(path: string, init: RequestInit = {}) {
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(new URL(path, url), {
-      ...init,
-      redirect: 'manual',
-      headers: { ...(cookie && { cookie }), ...(init.headers as Record<string, string>) },
-    });
-    for (const set of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
-      if (set.includes('Max-Age=0')) jar.delete(name);
-      else jar.set(name, value);
-    }
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, location: answer.headers.get('location') };
-  }
-  return {
-    jar,
-    get: (path: string) =>
-      request(path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }),
-    /** Fills the form of a page in and sends it. */
-    submit(page: { text: string }, fields: Record<string, string>, headers: Record<string, string> = {}) {
-      const action = /<form method="post" action="([^"]+)"/.exec(page.text)?.[1] ?? '/no-form';
-      const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
-        ([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')],
-      );
-      const body = new URLSearchParams({ ...(Object.fromEntries(hidden) as object), ...fields });
-      return request(action, { method: 'POST', body, headers });
-    },
-  };
-}
-
-const password = 'correct horse battery';
-
-/** Sets the owner's password by the link; the browser is signed in then. */
-async function setUp(opened: Awaited<ReturnType<typeof open>>, visitor = browser(opened.url)) {
-  const link = await opened.server.accounts.setupLink(opened.owner.accountId);
-  const { pathname, search } = new URL(link);
-  const page = await visitor.get(pathname + search);
-  const answer = await visitor.submit(page, { password, repeated: password });
-  return { visitor, link: pathname + search, page, answer };
-}
+import { browser, password, setUp } from './visitor.ts';
 
 const authorizePath = (changes: Record<string, string> = {}) =>
   `/v1/oauth/authorize?${new URLSearchParams({
@@ -108,7 +64,7 @@ describe('where no page is', () => {
     const visitor = browser(opened.url);
     const page = await visitor.get('/nothing');
     expect([page.status, page.text.includes('There is nothing at this path.')]).toEqual([404, true]);
-    expect(page.text).toContain('<a href="/login">');
+    expect(page.text).toContain('<a href="/account">');
     const login = await visitor.get('/login');
     for (const name of ['content-security-policy', 'x-frame-options', 'cache-control', 'content-type'])
       expect(page.headers.get(name)).toBe(login.headers.get(name));
@@ -142,12 +98,12 @@ describe('/setup', () => {
   test('sets the password once, and signs in with a cookie that scripts cannot read', async () => {
     await using opened = await open();
     const { visitor, link, answer } = await setUp(opened);
-    expect([answer.status, answer.location]).toEqual([303, '/login']);
+    expect([answer.status, answer.location]).toEqual([303, '/account']);
     const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('sallyport_session='));
     expect(cookie).toMatch(
       /^sallyport_session=sps_[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
     );
-    expect((await visitor.get('/login')).text).toContain('<strong>owner@localhost</strong>');
+    expect((await visitor.get('/account')).text).toContain('<strong>owner@localhost</strong>');
     const again = await browser(opened.url).get(link);
     expect([again.status, again.text.includes('This link was used')]).toEqual([404, true]);
     expect(again.text).toContain('<a href="/login">sign in</a>');
@@ -189,8 +145,9 @@ describe('/login', () => {
     const answer = await visitor.submit(page, { email: ' Owner@LOCALHOST ', password });
     expect([answer.status, answer.location]).toEqual([303, '/device']);
     const key = visitor.jar.get('sallyport_session') ?? '';
-    const left = await visitor.submit(await visitor.get('/login'), {});
-    expect(left.location).toBe('/login');
+    const left = await visitor.submit(await visitor.get('/account'), {});
+    expect(left.location).toBe('/login?notice=signed-out');
+    expect((await visitor.get(left.location ?? '')).text).toContain('You are signed out.');
     expect(visitor.jar.has('sallyport_session')).toBe(false);
     await expect(opened.server.sessions.authenticate(key)).rejects.toMatchObject({ code: 'invalid_token' });
   });
@@ -205,7 +162,7 @@ describe('/login', () => {
     await using opened = await open();
     const { visitor } = await setUp(opened);
     const answer = await visitor.get(`/login?next=${encodeURIComponent(next)}`);
-    expect(answer.location).toBe(null);
+    expect(answer.location).toBe('/account');
   });
 
   test('says the same of a wrong password and a wrong address, and after ten tries to wait', async () => {

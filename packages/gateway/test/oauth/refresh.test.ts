@@ -1,5 +1,4 @@
 import { createAuthorizationServer } from '@sallyport/oauth/server';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientId, openServer, refusal, type TestServer } from './open-server.ts';
 
@@ -145,69 +144,5 @@ describe('a refresh', () => {
     expect(await refusal(again.accessTokens.verify(access))).toBe(undefined);
     const body = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refresh };
     expect((await again.token(body, '')).refresh_token).toBe(successor);
-  });
-});
-
-describe('any interleaving', () => {
-  type Step =
-    { readonly who: 'ann' | 'bob' | 'thief'; readonly isLost: boolean } | { readonly waitMs: number };
-  const party = fc.record({ who: fc.constantFrom('ann' as const, 'bob' as const), isLost: fc.boolean() });
-  const wait = fc.record({ waitMs: fc.constantFrom(0, 1000, 10_000, 29_000, 31_000, 120_000) });
-  const thief = fc.record({ who: fc.constant('thief' as const), isLost: fc.constant(false) });
-
-  /** Two processes with one credential file, which they re-read; a lost reply leaves the token there as it was. */
-  async function play(steps: readonly Step[]) {
-    const opened = await openServer();
-    const { refresh } = await login(opened);
-    let [file, thiefs] = [refresh, refresh];
-    let firstUsedAt: number | undefined;
-    const outcomes: { readonly code: string | undefined; readonly retriedAfterMs: number }[] = [];
-    for (const step of steps) {
-      if ('waitMs' in step) {
-        opened.clock.jump(step.waitMs);
-        continue;
-      }
-      const isThief = step.who === 'thief';
-      const now = opened.clock.now();
-      if (!isThief) firstUsedAt ??= now;
-      let token: string | undefined;
-      const code = await refusal(next(opened.refresh(isThief ? thiefs : file)).then((got) => (token = got)));
-      outcomes.push({ code, retriedAfterMs: now - (firstUsedAt ?? now) });
-      if (token === undefined || step.isLost) continue;
-      if (isThief) thiefs = token;
-      else [file, firstUsedAt] = [token, undefined];
-    }
-    return { opened, outcomes, file, thiefs };
-  }
-
-  test('never leaves two live lines of one grant, and never throws out a client that retries in time', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(party, wait), { maxLength: 25 }), async (steps) => {
-        const { outcomes } = await play(steps);
-        // Up to the first retry that came too late, which is theft as far as anyone can tell.
-        for (const { code, retriedAfterMs } of outcomes) {
-          if (retriedAfterMs > 30_000) break;
-          expect(code).toBe(undefined);
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  test('with a thief: what the thief and the owner hold is never alive apart', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(party, wait, thief), { maxLength: 25 }), async (steps) => {
-        const { opened, file, thiefs } = await play(steps);
-        opened.clock.jump(31_000);
-        const live: string[] = [];
-        for (const token of new Set([file, thiefs])) {
-          if ((await refusal(opened.refresh(token))) === undefined) live.push(token);
-        }
-        expect(live.length).toBeLessThanOrEqual(1);
-        const row = opened.store.db.prepare('SELECT count(*) AS families FROM oauth_family').get();
-        expect(row?.['families']).toBe(1);
-      }),
-      { numRuns: 60 },
-    );
   });
 });
