@@ -18,6 +18,7 @@ export {
   isLoginRequired,
   silentLog,
   silentReporter,
+  type AccountData,
   type AttributeValue,
   type Grants,
   type Log,
@@ -31,6 +32,7 @@ export { fullJitter } from './backoff.ts';
 export { nestsTooDeep } from './nesting.ts';
 export { isJsonObject } from './json-object.ts';
 export { isLoopback } from './loopback.ts';
+export { badOffset, decodePlace, encodePlace, pageOf, type Page, type Place } from './cursor.ts';
 export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';
 export { organizationTypes, roles, type OrganizationType, type Role } from './organization.ts';

@@ -1,11 +1,10 @@
-import { toTimestamp } from '@sallyport/core';
+import { decodePlace, pageOf, toTimestamp, type Page } from '@sallyport/core';
 import type {
   CreateEnvironmentRequest,
   ManagedEnvironment,
   UpdateEnvironmentRequest,
 } from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
-import { decodePlace, pageOf, type Page } from './cursor.ts';
 import { dismissBridge } from './dismiss.ts';
 import { environmentDeleted } from './environment-errors.ts';
 import { idempotencyOf } from './idempotency.ts';

@@ -1,9 +1,10 @@
+export { createBridgeAccountData } from './account-data.ts';
 export { createBridgeEngine, type BridgeEngine, type BridgeEngineOptions } from './engine.ts';
 export { defaultBridgeConfig, workTerms, type BridgeConfig, type WorkTerms } from './config.ts';
 export type { BridgeStore, TrustedDevices, WorkerClaims, WorkerTokens } from './ports.ts';
 export type { SocketListener, StreamSocket } from './stream-socket.ts';
 export type { Caller } from './records.ts';
-export type { Page } from './cursor.ts';
+export type { Page } from '@sallyport/core';
 export type { FollowerItem } from './follow.ts';
 export type { Environments } from './environments.ts';
 export type { Handshake, WorkerCredentials } from './handshake.ts';

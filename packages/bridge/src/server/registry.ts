@@ -1,4 +1,4 @@
-import { ServiceError, toTimestamp } from '@sallyport/core';
+import { decodePlace, pageOf, ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import {
   contract,
   type EnvironmentStatus,
@@ -6,7 +6,6 @@ import {
   type RegisterBridgeRequest,
 } from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
-import { decodePlace, pageOf, type Page } from './cursor.ts';
 import { dismissBridge } from './dismiss.ts';
 import { environmentDeleted, noSuchEnvironment } from './environment-errors.ts';
 import type { TrustedDevices } from './ports.ts';

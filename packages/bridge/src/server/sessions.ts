@@ -1,8 +1,7 @@
-import { ServiceError, toTimestamp } from '@sallyport/core';
+import { decodePlace, pageOf, ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import type { CreateSessionRequest, NewEvent, Session as WireSession } from '@sallyport/core/contract';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import { timing, type Context } from './context.ts';
-import { decodePlace, pageOf, type Page } from './cursor.ts';
 import { environmentDeleted } from './environment-errors.ts';
 import { followLog, type FollowerItem } from './follow.ts';
 import { idempotencyOf } from './idempotency.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '@sallyport/core';
+import { ServiceError } from './errors.ts';
 
 /** A place in a list that is sorted by creation: the item after which the next page begins. */
 export interface Place {
@@ -14,11 +14,14 @@ export function encodePlace({ createdAt, id }: Place): string {
 /** Throws `invalid_request`: a bad token is never an empty page. */
 export function decodePlace(offset: string): Place {
   const match = /^(\d{1,15}) (\S{1,200})$/.exec(Buffer.from(offset, 'base64url').toString());
-  if (match?.[1] === undefined || match[2] === undefined)
-    throw new ServiceError('invalid_request', 'The offset is not one that this service gave.', {
-      issues: [{ path: 'offset', message: 'not a page token' }],
-    });
+  if (match?.[1] === undefined || match[2] === undefined) throw badOffset();
   return { createdAt: Number(match[1]), id: match[2] };
+}
+
+export function badOffset(): ServiceError {
+  return new ServiceError('invalid_request', 'The offset is not one that this service gave.', {
+    issues: [{ path: 'offset', message: 'not a page token' }],
+  });
 }
 
 export interface Page<Item> {
