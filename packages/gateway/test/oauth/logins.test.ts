@@ -149,9 +149,16 @@ describe('logins', () => {
     expect(await logins()).toEqual([]);
   });
 
-  test('of an organization that the account has left are not listed', async () => {
-    const { server, owner, organizationId, logins } = await openForTwo();
+  test('of an organization that the account has left are not listed, and do not come back with it', async () => {
+    const { server, owner, organizationId, logins, refresh, tokens } = await openForTwo();
+    const mine = { accountId: owner.accountId, organizationId };
+    const isApiKey = false;
+    const key = await server.apiKeys.create({ ...mine, scopes: ['vendor_api'], isApiKey }, {});
     await server.members.leave(owner.accountId, organizationId);
     expect(await logins()).toEqual([]);
+    await server.members.setRole(owner.accountId, organizationId, 'member');
+    expect(await logins()).toEqual([]);
+    expect(await refusal(refresh(tokens.refresh_token ?? ''))).toBe('invalid_grant');
+    expect(await refusal(server.apiKeys.verify(key))).toBe('invalid_token');
   });
 });

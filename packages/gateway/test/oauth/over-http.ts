@@ -2,7 +2,9 @@ import { neutralDialect, systemClock, systemRandom } from '@sallyport/core';
 import type { TokenResponse } from '@sallyport/core/contract';
 import type { AuthorizationServer, AuthorizationServerOptions, OAuthConfig } from '@sallyport/oauth/server';
 import { createAuthenticator } from '../../src/authenticator.ts';
+import { createCallOrigins, type CallOrigins } from '../../src/http/call-origin.ts';
 import { createPages } from '../../src/pages/pages.ts';
+import { adminGates, adminHandlers } from '../../src/routes/admin.ts';
 import { accountHandlers } from '../../src/routes/account.ts';
 import { devicesHandlers } from '../../src/routes/devices.ts';
 import { registerIssuerPath } from '../../src/routes/issuer-path.ts';
@@ -12,7 +14,7 @@ import { serve } from '../serve.ts';
 import { openServer } from './open-server.ts';
 
 /** The authorization server's rows and pages on a port. */
-async function serveServer(server: AuthorizationServer) {
+async function serveServer(server: AuthorizationServer, callOrigins: CallOrigins) {
   const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
   return serve({
     authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
@@ -20,7 +22,10 @@ async function serveServer(server: AuthorizationServer) {
       oauth: oauthHandlers(server, pages.consent),
       devices: devicesHandlers(server),
       account: accountHandlers(server),
+      admin: adminHandlers(server),
     },
+    callOrigins,
+    gates: adminGates(server),
     pages(app) {
       pages.register(app);
       registerIssuerPath(app, server);
@@ -34,8 +39,9 @@ export async function openOverHttp(
   config: Partial<OAuthConfig> = {},
   options: Partial<AuthorizationServerOptions> = {},
 ) {
-  const opened = await openServer(config, options);
-  const served = await serveServer(opened.server);
+  const callOrigins = createCallOrigins();
+  const opened = await openServer(config, { callOrigin: () => callOrigins.current(), ...options });
+  const served = await serveServer(opened.server, callOrigins);
   return {
     ...opened,
     ...served,

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import type { Audit } from './audit.ts';
 import { createFailures } from './failures.ts';
 import { createPasswords } from './password.ts';
 import type { Context } from './context.ts';
@@ -49,8 +50,11 @@ export interface Accounts {
   setUp(token: string, password: string, origin?: SessionOrigin): Promise<IssuedSession>;
 }
 
-export function createAccounts(context: Context, sessions: Sessions): Accounts {
-  const { store, clock, random, ids, issuer, config, log } = context;
+export function createAccounts(
+  context: Context,
+  { sessions, audit }: { readonly sessions: Sessions; readonly audit: Pick<Audit, 'record'> },
+): Accounts {
+  const { store, clock, random, issuer, config, log } = context;
   const { acts, reads } = store;
   const passwords = createPasswords(random, config.password);
   const windowMs = config.failures.windowSeconds * 1000;
@@ -87,7 +91,11 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
     if (isRight) {
       byAccount.forget(counter);
       byAddress.takeBack(address);
-    } else log.warn({ accountId: account?.id, address }, 'a password was wrong');
+    } else {
+      log.warn({ accountId: account?.id, address }, 'a password was wrong');
+      // Not the name that was typed: people type passwords there, too.
+      await audit.record({ action: 'sign_in', outcome: 'failed', accountId: account?.id ?? null });
+    }
     return isRight;
   }
 
@@ -100,18 +108,13 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
 
   return {
     async add({ email, organizationId, role = 'member', password }) {
-      if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email))
-        throw new ServiceError('invalid_request', 'The e-mail address is not one.');
+      const blank = newAccount(context, email);
       if (password !== undefined) checkPassword(password);
       const organization = organizationId ?? (await ownOrganization());
       if (!(await reads.organization({ organizationId: organization })))
         throw new ServiceError('not_found', 'The organization is not known.');
-      const account: Account = {
-        id: ids.uuid(),
-        email: email.toLowerCase(),
-        passwordHash: password === undefined ? null : await passwords.hash(password),
-        createdAt: clock.now(),
-      };
+      const passwordHash = password === undefined ? null : await passwords.hash(password);
+      const account = { ...blank, passwordHash };
       if (!(await acts.addAccount({ account, organizationId: organization, role })))
         throw new ServiceError('conflict', 'There is an account with this e-mail address.');
       return shownAccount(account);
@@ -189,6 +192,13 @@ export function createAccounts(context: Context, sessions: Sessions): Accounts {
       return { accountId, sessionId: record.id, sessionKey, expiresAt: record.expiresAt };
     },
   };
+}
+
+/** Throws `invalid_request` for what is no e-mail address. */
+export function newAccount({ ids, clock }: Pick<Context, 'ids' | 'clock'>, email: string): Account {
+  if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email))
+    throw new ServiceError('invalid_request', 'The e-mail address is not one.');
+  return { id: ids.uuid(), email: email.toLowerCase(), passwordHash: null, createdAt: clock.now() };
 }
 
 export function shownAccount({ id, email, passwordHash, createdAt }: Account): ShownAccount {

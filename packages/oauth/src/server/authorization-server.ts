@@ -14,8 +14,11 @@ import {
   type Wakeups,
 } from '@sallyport/core';
 import { createAccessTokens, type AccessTokens } from './access-token.ts';
+import { createAccountData, type OAuthAccountData } from './account-data.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys.ts';
+import { createAudit, stampedStore, type Audit } from './audit.ts';
+import type { CallOrigin } from './audit-entry.ts';
 import { createAuthorization, type Authorization } from './authorize.ts';
 import { createClients, firstParty, type Clients } from './clients.ts';
 import { defaultOAuthConfig, type OAuthConfig } from './config.ts';
@@ -28,6 +31,7 @@ import { createManagedSettings, type ManagedSettings } from './managed-settings.
 import { createMembers, type Members } from './members.ts';
 import { createMetadata, type Metadata } from './metadata.ts';
 import { createOrganizations, newOrganization, type Organizations } from './organizations.ts';
+import { createOversight, type Oversight } from './oversight.ts';
 import type { OAuthStore } from './ports.ts';
 import { createProfiles, type Profiles } from './profile.ts';
 import { createRevocationEndpoint, type RevocationEndpoint } from './revoke.ts';
@@ -50,6 +54,8 @@ export interface AuthorizationServerOptions {
   readonly log?: Log;
   /** Tells other parts, and other processes, of revocations; default: within this engine. */
   readonly wakeups?: Wakeups;
+  /** Who is calling just now, for the audit; default: nobody knows. */
+  readonly callOrigin?: () => CallOrigin | undefined;
 }
 
 /** The authorization server, without HTTP and without SQL. */
@@ -61,6 +67,7 @@ export interface AuthorizationServer {
   /** Whether this start made the store's first organization and owner. */
   readonly isNew: boolean;
   readonly accounts: Accounts;
+  readonly accountData: OAuthAccountData;
   readonly members: Members;
   readonly organizations: Organizations;
   readonly managedSettings: ManagedSettings;
@@ -78,6 +85,8 @@ export interface AuthorizationServer {
   readonly trustedDevices: TrustedDevices;
   readonly profiles: Profiles;
   readonly metadata: Metadata;
+  readonly audit: Audit;
+  readonly oversight: Oversight;
   readonly signer: Signer;
   /** Deletes what has expired; to be called every few minutes. */
   sweep(): Promise<void>;
@@ -87,6 +96,7 @@ export interface AuthorizationServer {
 const sweepRows = 500;
 /** Expired rows are kept for as long as they still tell of a replay, or why a code is dead (RFC 8628 3.5 `expired_token`). */
 const keptMs = 3600_000;
+const dayMs = 24 * 3600_000;
 
 /**
  * Opens the authorization server over a store, which gets an organization, an owner, keys and the first-party client
@@ -96,13 +106,14 @@ export async function createAuthorizationServer(
   options: AuthorizationServerOptions,
 ): Promise<AuthorizationServer> {
   const {
-    store,
     clock = systemClock,
     random = systemRandom,
     dialect = neutralDialect,
     log = silentLog,
     wakeups = createLocalWakeups(),
+    callOrigin = () => undefined,
   } = options;
+  const store = stampedStore(options.store, { now: () => clock.now(), callOrigin });
   const ids = options.ids ?? createIds(clock, random);
   const config = { ...defaultOAuthConfig, ...options.config };
   const issuer = options.issuer.replace(/\/+$/, '');
@@ -132,13 +143,16 @@ export async function createAuthorizationServer(
   const accessTokens = createAccessTokens(context);
   const apiKeys = createApiKeys(context);
   const sessions = createSessions(context);
+  const audit = createAudit(context);
+  const accounts = createAccounts(context, { sessions, audit });
   return {
     issuer,
     config,
     dialect,
     isNew,
-    accounts: createAccounts(context, sessions),
-    members: createMembers(context),
+    accounts,
+    accountData: createAccountData(context),
+    members: createMembers(context, accounts),
     organizations: createOrganizations(context),
     managedSettings: createManagedSettings(context),
     clients: createClients(context),
@@ -155,10 +169,14 @@ export async function createAuthorizationServer(
     trustedDevices: createTrustedDevices(context),
     profiles: createProfiles(context),
     metadata: createMetadata(context),
+    audit,
+    oversight: createOversight(context),
     signer,
     async sweep() {
-      const before = clock.now() - Math.max(keptMs, config.accessTokenSeconds * 1000);
-      while (await store.acts.sweep({ before, limit: sweepRows }));
+      const now = clock.now();
+      const before = now - Math.max(keptMs, config.accessTokenSeconds * 1000);
+      const auditBefore = now - config.auditRetentionDays * dayMs;
+      while (await store.acts.sweep({ before, auditBefore, limit: sweepRows }));
     },
   };
 }

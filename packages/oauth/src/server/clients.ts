@@ -1,6 +1,8 @@
-import { ServiceError } from '@sallyport/core';
+import { decodePlace, pageOf, ServiceError, type Page } from '@sallyport/core';
 import { deviceGrantType, firstPartyClient, scopes } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
+import { tellRevocation } from './grants.ts';
+import type { PageQuery } from './oversight.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 import type { Client, GrantType } from './records.ts';
 import { isWithin } from './scopes.ts';
@@ -25,9 +27,16 @@ export interface Clients {
     readonly scope?: string;
   }): Promise<Client>;
   get(clientId: string): Promise<Client | undefined>;
+  /** Oldest first. Throws `invalid_request` for a bad offset. */
+  list(query: PageQuery): Promise<Page<Client>>;
+  /** Revokes its logins, too. Throws `not_found`, `conflict` for the client of `sallyport login`. */
+  remove(clientId: string): Promise<void>;
+  /** Throws `forbidden` but to the installation's first organization: clients are not of one organization alone. */
+  checkGovernor(organizationId: string): Promise<void>;
 }
 
-export function createClients({ store, ids, clock }: Context): Clients {
+export function createClients(context: Context): Clients {
+  const { store, ids, clock, log } = context;
   return {
     async add({ name, redirectUris, scope = scopes.join(' ') }) {
       if (name.trim() === '' || name.length > 128)
@@ -53,5 +62,25 @@ export function createClients({ store, ids, clock }: Context): Clients {
       return client;
     },
     get: (clientId) => store.reads.client({ clientId }),
+    async list({ limit, offset }) {
+      const after = offset === undefined ? undefined : decodePlace(offset);
+      return pageOf(await store.reads.clients({ after, limit: limit + 1 }), limit);
+    },
+    async remove(clientId) {
+      if (clientId === firstParty.id)
+        throw new ServiceError('conflict', '`sallyport login` uses this client: it cannot be removed.');
+      if ((await store.acts.removeClient({ clientId, now: clock.now() })) === 'unknown')
+        throw new ServiceError('not_found', 'There is no such client.');
+      tellRevocation(context);
+      log.info({ clientId }, 'an OAuth client was removed');
+    },
+    async checkGovernor(organizationId) {
+      const [first] = await store.reads.organizations({ after: undefined, limit: 1 });
+      if (first?.id !== organizationId)
+        throw new ServiceError(
+          'forbidden',
+          "OAuth clients are the whole installation's: an admin of its first organization adds and removes them.",
+        );
+    },
   };
 }

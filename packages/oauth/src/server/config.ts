@@ -15,6 +15,8 @@ export interface OAuthConfig {
   readonly maxPendingDeviceCodes: number;
   readonly sessionSeconds: number;
   readonly setupLinkSeconds: number;
+  /** Audit entries are kept for so long. */
+  readonly auditRetentionDays: number;
   /** `iss` in redirects (RFC 9207), and its flag in the metadata. */
   readonly issParameter: boolean;
   /** Whether tokens may be introspected (RFC 7662). */
@@ -54,6 +56,7 @@ export const defaultOAuthConfig: OAuthConfig = {
   maxPendingDeviceCodes: 100,
   sessionSeconds: 30 * 24 * 3600,
   setupLinkSeconds: 24 * 3600,
+  auditRetentionDays: 365,
   issParameter: true,
   introspection: false,
   singleUser: false,

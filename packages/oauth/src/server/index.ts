@@ -4,6 +4,10 @@ export {
   type AuthorizationServerOptions,
 } from './authorization-server.ts';
 export { defaultOAuthConfig, type OAuthConfig } from './config.ts';
+export type { OAuthAccountData } from './account-data.ts';
+export { shownAuditEntry, type Audit, type AuditQuery } from './audit.ts';
+export type { Actor, AuditEntry, CallOrigin } from './audit-entry.ts';
+export type { Oversight, PageQuery } from './oversight.ts';
 export type { Clients } from './clients.ts';
 export type { AccessTokens, Grant } from './access-token.ts';
 export type { Accounts, ShownAccount } from './accounts.ts';
@@ -12,7 +16,7 @@ export type { Authorization, AuthorizationRequest, BrowserRequest, SignedIn } fr
 export type { DeviceFlow, DeviceRequest } from './device-flow.ts';
 export type { Login, LoginOwner, Logins } from './logins.ts';
 export type { ManagedSettings } from './managed-settings.ts';
-export type { Member, Members } from './members.ts';
+export type { Member, Members, OrganizationMember } from './members.ts';
 export type { Metadata } from './metadata.ts';
 export type { Organizations } from './organizations.ts';
 export type { Profiles } from './profile.ts';
@@ -21,7 +25,7 @@ export type { Grants } from './grants.ts';
 export { invalidToken, type Signer, type TokenKind } from './signer.ts';
 export type { DeviceOwner, TrustedDevices } from './trusted-devices.ts';
 export { permissionsOf } from './roles.ts';
-export { scopeList, scopeToWire } from './scopes.ts';
+export { scopeFromWire, scopeList, scopeToWire } from './scopes.ts';
 export { secretPrefixes } from './secrets.ts';
 export type { OAuthStore, OrganizationChanges } from './ports.ts';
 export type {

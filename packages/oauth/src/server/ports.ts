@@ -1,3 +1,5 @@
+import type { AdminActs, AdminReads, Removed } from './admin-ports.ts';
+import type { AuditStamp } from './audit-entry.ts';
 import type { CodeTerms, CodeVerdict, PresentedCode } from './code.ts';
 import type { DecisionVerdict, DeviceTerms, PollVerdict, PresentedDeviceCode } from './device-grant.ts';
 import type { PresentedRefresh, RefreshTerms, RefreshVerdict } from './family.ts';
@@ -35,8 +37,9 @@ export type After = Pick<Account, 'createdAt' | 'id'>;
 /**
  * The atomic acts of the authorization server. Each loads, calls the judgement of this package and saves, in one
  * transaction, and gives the verdict back; none throws to refuse, because a refusal may have changed the state.
+ * Where an argument comes with a stamp, what `auditEntriesOf` says of the act is written in its transaction.
  */
-export interface OAuthActs {
+export interface OAuthActs extends AdminActs {
   /** Organization and owner are made where there is no organization yet; the client is added, or brought up to date. */
   install(argument: {
     readonly organization: Organization;
@@ -70,18 +73,21 @@ export interface OAuthActs {
   }): Promise<'set' | 'unknown' | 'too_many'>;
   /** `false` where there is no such setting. */
   unsetSetting(argument: { readonly organizationId: string; readonly name: string }): Promise<boolean>;
-  /** Makes an account a member, or changes its role. An organization keeps an admin. */
+  /** Makes an account a member, unless it is to be one already, or changes its role. An organization keeps an admin. */
   setRole(argument: {
     readonly accountId: string;
     readonly organizationId: string;
     readonly role: Role;
+    readonly membersOnly?: boolean;
   }): Promise<'done' | 'unknown' | 'last_admin'>;
+  /** With it end, for good, the account's logins, keys and devices in the organization. */
   endMembership(argument: {
     readonly accountId: string;
     readonly organizationId: string;
+    readonly now: number;
   }): Promise<'done' | 'unknown' | 'last_admin'>;
   /** Deletes the account with all that stands for it: sessions, logins, keys, devices. */
-  removeAccount(argument: { readonly accountId: string }): Promise<'done' | 'unknown' | 'last_admin'>;
+  removeAccount(argument: { readonly accountId: string }): Promise<Removed>;
   /** `false` where the e-mail address is taken. */
   addAccount(argument: NewAccount): Promise<boolean>;
   addClient(argument: { readonly client: Client }): Promise<void>;
@@ -124,13 +130,21 @@ export interface OAuthActs {
     readonly now: number;
     readonly terms: RefreshTerms;
   }): Promise<RefreshVerdict>;
-  /** Revokes a login of that client, of that account in that organization, or of that organization; `false`: they have no such. */
+  /**
+   * Revokes a login of that client, of that account in that organization, or of that organization; another's stays. `isNew`
+   * where it was not revoked before.
+   */
   revokeFamily(argument: {
     readonly familyId: string;
     readonly of: Pick<Family, 'clientId'> | Pick<Family, 'organizationId'> | LoginOwner;
     readonly now: number;
-  }): Promise<boolean>;
-  revokeAccessToken(argument: { readonly jti: string; readonly expiresAt: number }): Promise<void>;
+  }): Promise<{ readonly login: Family; readonly isNew: boolean } | undefined>;
+  revokeAccessToken(argument: {
+    readonly jti: string;
+    readonly expiresAt: number;
+    readonly accountId: string;
+    readonly organizationId: string;
+  }): Promise<void>;
 
   /** Refuses a user code that a live grant has, and one pending grant too many of a client at an address. */
   addDeviceGrant(argument: {
@@ -155,13 +169,13 @@ export interface OAuthActs {
   addTrustedDevice(argument: { readonly device: Hashed<TrustedDevice> }): Promise<void>;
   /** Writes when a device was last used. */
   touchTrustedDevice(argument: { readonly deviceId: string; readonly at: number }): Promise<void>;
-  /** `false` where the account has no such device in the organization. */
+  /** Whose device it was; `undefined` where the organization, or the account if one is named, has no such device. */
   revokeTrustedDevice(argument: {
     readonly deviceId: string;
-    readonly accountId: string;
+    readonly accountId: string | undefined;
     readonly organizationId: string;
     readonly now: number;
-  }): Promise<boolean>;
+  }): Promise<{ readonly accountId: string } | undefined>;
 
   /** `false` where the account has `max` keys in the organization that stand. */
   addApiKey(argument: {
@@ -171,20 +185,27 @@ export interface OAuthActs {
   }): Promise<boolean>;
   /** Writes when a key was last used. */
   touchApiKey(argument: { readonly keyId: string; readonly at: number }): Promise<void>;
-  /** `false` where the account has no such key in the organization. */
+  /** Whose key it was; `undefined` where the organization, or the account if one is named, has no such key. */
   revokeApiKey(argument: {
     readonly keyId: string;
-    readonly accountId: string;
+    readonly accountId: string | undefined;
     readonly organizationId: string;
     readonly now: number;
-  }): Promise<boolean>;
+  }): Promise<{ readonly accountId: string } | undefined>;
 
-  /** Deletes what expired before `before`; at most `limit` rows of each kind, and tells whether more may be left. */
-  sweep(argument: { readonly before: number; readonly limit: number }): Promise<boolean>;
+  /**
+   * Deletes what expired before `before`, and audit entries of before `auditBefore`; at most `limit` rows of each kind, and
+   * tells whether more may be left.
+   */
+  sweep(argument: {
+    readonly before: number;
+    readonly auditBefore: number;
+    readonly limit: number;
+  }): Promise<boolean>;
 }
 
 /** Bounded reads; each sees every act that was answered before. */
-export interface OAuthReads {
+export interface OAuthReads extends AdminReads {
   /** Those that are published. */
   signingKeys(argument: { readonly now: number }): Promise<readonly SigningKey[]>;
   organization(argument: { readonly organizationId: string }): Promise<Organization | undefined>;
@@ -263,7 +284,14 @@ export interface OAuthReads {
   }): Promise<readonly ApiKey[]>;
 }
 
+/** A port whose acts may carry the stamp of their audit entry. */
+export type Stamped<Acts> = {
+  [Act in keyof Acts]: Acts[Act] extends (argument: infer Argument) => infer Answer
+    ? (argument: Argument & { readonly stamp?: AuditStamp }) => Answer
+    : never;
+};
+
 export interface OAuthStore {
-  readonly acts: OAuthActs;
+  readonly acts: Stamped<OAuthActs>;
   readonly reads: OAuthReads;
 }

@@ -29,6 +29,7 @@ export function createRevocationEndpoint(context: Context, accessTokens: AccessT
       throw error;
     });
     if (grant?.clientId !== clientId) return;
-    await store.acts.revokeAccessToken({ jti: grant.tokenId, expiresAt: grant.expiresAt });
+    const { tokenId: jti, expiresAt, accountId, organizationId } = grant;
+    await store.acts.revokeAccessToken({ jti, expiresAt, accountId, organizationId });
   };
 }

@@ -1,5 +1,9 @@
 // The door for storage adapters: the ports, their records, and the judgements that an act calls inside its transaction.
 // It is apart from the engine's, so that a writer thread loads no more than that.
+export type { AdminActs, AdminReads, NewestFirst, OfAccount, Owned, Removed } from './admin-ports.ts';
+export type { AuditFilter } from './admin-ports.ts';
+export type { Actor, AuditEntry, AuditStamp, CallOrigin, NewAuditEntry } from './audit-entry.ts';
+export { auditEntriesOf } from './audit-trail.ts';
 export type {
   After,
   Hashed,
@@ -8,6 +12,7 @@ export type {
   OAuthReads,
   OAuthStore,
   OrganizationChanges,
+  Stamped,
 } from './ports.ts';
 export type {
   Account,

@@ -11,6 +11,7 @@ import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
 import { managedEnvironmentsMigration } from './migrations/0007-managed-environments.ts';
 import { sessionLogSizesMigration } from './migrations/0008-session-log-sizes.ts';
 import { accountOverviewMigration } from './migrations/0009-account-overview.ts';
+import { auditMigration } from './migrations/0010-audit.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   managedEnvironmentsMigration,
   sessionLogSizesMigration,
   accountOverviewMigration,
+  auditMigration,
 ];

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Hashed, Session } from '@sallyport/oauth/storage';
 import type { OAuthActsOf } from './oauth-acts.ts';
+import { owner } from './oauth-rows.ts';
 
 /** Passwords, sessions and trusted devices of accounts. */
 export function accountActs(
@@ -40,7 +41,8 @@ export function accountActs(
   );
   const touchDevice = db.prepare('UPDATE trusted_device SET last_used_at = ? WHERE id = ?');
   const revokeDevice = db.prepare(
-    'UPDATE trusted_device SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? AND account_id = ? AND organization_id = ?',
+    `UPDATE trusted_device SET revoked_at = coalesce(revoked_at, ?1)
+     WHERE id = ?2 AND account_id = coalesce(?3, account_id) AND organization_id = ?4 RETURNING account_id`,
   );
 
   function setPassword(accountId: string, passwordHash: string): void {
@@ -83,6 +85,6 @@ export function accountActs(
       touchDevice.run(at, deviceId);
     },
     revokeTrustedDevice: ({ deviceId, accountId, organizationId, now }) =>
-      revokeDevice.run(now, deviceId, accountId, organizationId).changes > 0,
+      owner(revokeDevice.get(now, deviceId, accountId ?? null, organizationId)),
   };
 }

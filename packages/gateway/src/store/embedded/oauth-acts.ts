@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, Client, OAuthActs, Organization, Role, SigningKey } from '@sallyport/oauth/storage';
 import type { Sync } from './acts.ts';
+import { adminActs } from './oauth-admin-acts.ts';
+import { withAudit } from './oauth-audit-acts.ts';
 import { accountActs } from './oauth-account-acts.ts';
 import { apiKeyActs } from './oauth-key-acts.ts';
 import { organizationActs } from './oauth-organization-acts.ts';
@@ -9,17 +11,18 @@ import { deviceActs, loginActs } from './oauth-login-acts.ts';
 /** Some of the authorization server's acts. */
 export type OAuthActsOf<Name extends keyof OAuthActs> = Pick<Sync<OAuthActs>, Name>;
 
-/** The authorization server's acts on SQLite: each loads, lets the domain judge, and saves. */
+/** The authorization server's acts on SQLite: each loads, lets the domain judge, saves, and writes its audit entry. */
 export function oauthActs(db: DatabaseSync): Sync<OAuthActs> {
-  return {
+  return withAudit(db, {
     ...installationActs(db),
     ...accountActs(db),
     ...loginActs(db),
     ...deviceActs(db),
     ...apiKeyActs(db),
     ...organizationActs(db),
+    ...adminActs(db),
     sweep: sweepAct(db),
-  };
+  });
 }
 
 function installationActs(
@@ -118,8 +121,12 @@ function sweepAct(db: DatabaseSync): Sync<OAuthActs>['sweep'] {
       `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE expires_at <= ? LIMIT ?)`,
     ),
   );
-  return ({ before, limit }) => {
+  const forgetEntries = db.prepare(
+    'DELETE FROM audit_entry WHERE id IN (SELECT id FROM audit_entry WHERE at <= ? ORDER BY at LIMIT ?)',
+  );
+  return ({ before, auditBefore, limit }) => {
     const deleted = deletions.map((statement) => statement.run(before, limit).changes);
+    deleted.push(forgetEntries.run(auditBefore, limit).changes);
     return deleted.some((count) => count === limit);
   };
 }

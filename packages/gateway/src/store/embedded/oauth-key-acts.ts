@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { OAuthActsOf } from './oauth-acts.ts';
+import { owner } from './oauth-rows.ts';
 
 /** API keys. */
 export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchApiKey' | 'revokeApiKey'> {
@@ -17,7 +18,7 @@ export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchAp
   const revoke = db.prepare(
     // Its time is up, too: so the sweep takes it away.
     `UPDATE api_key SET revoked_at = coalesce(revoked_at, ?1), expires_at = min(coalesce(expires_at, ?1), ?1)
-     WHERE id = ?2 AND account_id = ?3 AND organization_id = ?4`,
+     WHERE id = ?2 AND account_id = coalesce(?3, account_id) AND organization_id = ?4 RETURNING account_id`,
   );
 
   return {
@@ -31,6 +32,6 @@ export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchAp
       touch.run(at, keyId);
     },
     revokeApiKey: ({ keyId, accountId, organizationId, now }) =>
-      revoke.run(now, keyId, accountId, organizationId).changes > 0,
+      owner(revoke.get(now, keyId, accountId ?? null, organizationId)),
   };
 }

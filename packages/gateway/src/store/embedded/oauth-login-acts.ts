@@ -39,9 +39,7 @@ export function loginActs(
     'UPDATE oauth_family SET generation = ?, rotations = ?, idle_expires_at = ?, revoked_at = ? WHERE id = ?',
   );
   const revokeFamily = db.prepare(
-    // Of what it is to be of, one is given; the others hold of every login.
-    `UPDATE oauth_family SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?
-       AND coalesce(client_id = ?, TRUE) AND coalesce(account_id = ?, TRUE) AND coalesce(organization_id = ?, TRUE)`,
+    'UPDATE oauth_family SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   );
   const insertRevoked = db.prepare(
     'INSERT INTO oauth_revoked_token (jti, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -105,9 +103,10 @@ export function loginActs(
       return verdict;
     },
     revokeFamily({ familyId, of, now }) {
-      const { clientId, accountId, organizationId }: Partial<Family> = of;
-      const owner = [clientId ?? null, accountId ?? null, organizationId ?? null] as const;
-      return revokeFamily.run(now, familyId, ...owner).changes > 0;
+      const login = familyOf(familyId);
+      const isTheirs = Object.entries(of).every(([name, value]) => login?.[name as keyof Family] === value);
+      if (!login || !isTheirs) return undefined;
+      return { login, isNew: revokeFamily.run(now, familyId).changes > 0 };
     },
     revokeAccessToken({ jti, expiresAt }) {
       insertRevoked.run(jti, expiresAt);

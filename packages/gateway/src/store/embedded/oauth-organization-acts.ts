@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Role } from '@sallyport/oauth/storage';
 import type { OAuthActsOf } from './oauth-acts.ts';
+import { lastAdmin } from './oauth-last-admin.ts';
 import { organizationColumns, toOrganization, type OrganizationRow } from './oauth-rows.ts';
 
 /** What organizations are, what they manage, and who is what in them. */
@@ -23,29 +23,20 @@ export function organizationActs(
   );
   const unsetSetting = db.prepare('DELETE FROM organization_setting WHERE organization_id = ? AND name = ?');
   const account = db.prepare('SELECT 1 FROM account WHERE id = ?');
-  const roleOf = db.prepare('SELECT role FROM membership WHERE account_id = ? AND organization_id = ?');
-  const otherAdmin = db.prepare(
-    `SELECT 1 FROM membership WHERE organization_id = ? AND account_id <> ? AND role = 'admin' LIMIT 1`,
-  );
   const setRole = db.prepare(
     `INSERT INTO membership (account_id, organization_id, role) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET role = excluded.role`,
   );
   const endMembership = db.prepare('DELETE FROM membership WHERE account_id = ? AND organization_id = ?');
-  const administered = db.prepare(
-    `SELECT organization_id AS id FROM membership WHERE account_id = ? AND role = 'admin'`,
-  );
+  // What was held for the organization ends for good: whoever becomes a member again begins anew.
+  const ofMember = 'account_id = ?2 AND organization_id = ?3 AND revoked_at IS NULL';
+  const revocations = [
+    `UPDATE oauth_family SET revoked_at = ?1 WHERE ${ofMember}`,
+    `UPDATE trusted_device SET revoked_at = ?1 WHERE ${ofMember}`,
+    `UPDATE api_key SET revoked_at = ?1, expires_at = min(coalesce(expires_at, ?1), ?1) WHERE ${ofMember}`,
+  ].map((sql) => db.prepare(sql));
+  const { present, isLastAdmin, membershipsOf } = lastAdmin(db);
   const removeAccount = db.prepare('DELETE FROM account WHERE id = ?');
-
-  function present(accountId: string, organizationId: string): Role | undefined {
-    return roleOf.get(accountId, organizationId)?.['role'] as Role | undefined;
-  }
-  function isLastAdmin(accountId: string, organizationId: string): boolean {
-    return (
-      present(accountId, organizationId) === 'admin' &&
-      otherAdmin.get(organizationId, accountId) === undefined
-    );
-  }
 
   return {
     changeOrganization({ organizationId, changes: { type, rateLimitTier, capabilities } }) {
@@ -61,21 +52,26 @@ export function organizationActs(
       return 'set';
     },
     unsetSetting: ({ organizationId, name }) => unsetSetting.run(organizationId, name).changes > 0,
-    setRole({ accountId, organizationId, role }) {
+    setRole({ accountId, organizationId, role, membersOnly = false }) {
       if (account.get(accountId) === undefined || organization.get(organizationId) === undefined)
         return 'unknown';
+      if (membersOnly && present(accountId, organizationId) === undefined) return 'unknown';
       if (role !== 'admin' && isLastAdmin(accountId, organizationId)) return 'last_admin';
       setRole.run(accountId, organizationId, role);
       return 'done';
     },
-    endMembership({ accountId, organizationId }) {
+    endMembership({ accountId, organizationId, now }) {
       if (isLastAdmin(accountId, organizationId)) return 'last_admin';
-      return endMembership.run(accountId, organizationId).changes > 0 ? 'done' : 'unknown';
+      if (endMembership.run(accountId, organizationId).changes === 0) return 'unknown';
+      for (const revocation of revocations) revocation.run(now, accountId, organizationId);
+      return 'done';
     },
     removeAccount({ accountId }) {
-      const ids = administered.all(accountId).map(({ id }) => String(id));
-      if (ids.some((id) => isLastAdmin(accountId, id))) return 'last_admin';
-      return removeAccount.run(accountId).changes > 0 ? 'done' : 'unknown';
+      const organizationIds = membershipsOf(accountId);
+      if (organizationIds.some((id) => isLastAdmin(accountId, id)))
+        return { outcome: 'last_admin', organizationIds };
+      const isRemoved = removeAccount.run(accountId).changes > 0;
+      return { outcome: isRemoved ? 'done' : 'unknown', organizationIds };
     },
   };
 }

@@ -8,6 +8,7 @@ import type {
   SigningKey,
   TrustedDevice,
 } from '@sallyport/oauth/storage';
+import { adminReads } from './oauth-admin-reads.ts';
 import {
   accountColumns,
   apiKeyColumns,
@@ -116,6 +117,7 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
   );
 
   return {
+    ...adminReads(reader),
     signingKeys: async ({ now }) => keys.all(now),
     async organization({ organizationId }) {
       const row = organization.get(organizationId);

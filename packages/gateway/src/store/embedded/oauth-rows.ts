@@ -77,3 +77,10 @@ export function toClient(row: ClientRow): Client {
 export function toFamily(row: FamilyRow): Family {
   return { ...row, rotations: JSON.parse(row.rotations) as number[] };
 }
+
+/** Of a row that an act gives back: whose it was. */
+export function owner(
+  row: Readonly<Record<string, unknown>> | undefined,
+): { readonly accountId: string } | undefined {
+  return row && { accountId: row['account_id'] as string };
+}

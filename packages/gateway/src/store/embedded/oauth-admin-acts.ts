@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Account, AdminActs } from '@sallyport/oauth/storage';
+import type { Sync } from './acts.ts';
+import { accountColumns, owner } from './oauth-rows.ts';
+import { lastAdmin } from './oauth-last-admin.ts';
+
+/** What admins and operators do. */
+export function adminActs(db: DatabaseSync): Sync<AdminActs> {
+  const insertAccount = db.prepare(
+    `INSERT INTO account (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING`,
+  );
+  const accountByEmail = db.prepare(`SELECT ${accountColumns} FROM account WHERE email = ?`);
+  const insertMembership = db.prepare(
+    'INSERT INTO membership (account_id, organization_id, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const isElsewhere = db.prepare(
+    'SELECT 1 FROM membership WHERE account_id = ? AND organization_id <> ? LIMIT 1',
+  );
+  const deleteClient = db.prepare('DELETE FROM oauth_client WHERE id = ?');
+  const endClient = ['DELETE FROM oauth_code', 'DELETE FROM oauth_device_grant'].map((act) =>
+    db.prepare(`${act} WHERE client_id = ?`),
+  );
+  const revokeLogins = db.prepare(
+    'UPDATE oauth_family SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
+  );
+  const endSession = db.prepare(
+    `DELETE FROM account_session WHERE id = ?
+       AND account_id IN (SELECT account_id FROM membership WHERE organization_id = ?) RETURNING account_id`,
+  );
+  const standsFor = [
+    'account_session',
+    'setup_token',
+    'oauth_code',
+    'oauth_family',
+    'oauth_device_grant',
+    'api_key',
+    'trusted_device',
+    'membership',
+  ].map((table) => db.prepare(`DELETE FROM ${table} WHERE account_id = ?`));
+  const dropPassword = db.prepare('UPDATE account SET password_hash = NULL WHERE id = ?');
+  const accountById = db.prepare('SELECT 1 FROM account WHERE id = ?');
+  const deleteAccount = db.prepare('DELETE FROM account WHERE id = ?');
+  // What it did keeps its act; where from and by what name it did it was the person's.
+  const forgetActor = db.prepare(
+    `UPDATE audit_entry SET address = NULL, details = json_remove(details, '$.name', '$.asked_from')
+     WHERE actor_id = ?`,
+  );
+  const forgetOwner = db.prepare(
+    `UPDATE audit_entry SET address = iif(actor_type = 'unknown', NULL, address),
+       details = json_remove(details, '$.name', '$.asked_from') WHERE account_id = ?`,
+  );
+  const { membershipsOf, isLastAdmin } = lastAdmin(db);
+
+  return {
+    // The entry is written as any act's is.
+    recordAudit: () => undefined,
+
+    addMember({ account: wanted, organizationId, role }) {
+      const { id, email, passwordHash, createdAt } = wanted;
+      const isNew = insertAccount.run(id, email, passwordHash, createdAt).changes > 0;
+      const account = accountByEmail.get(email) as unknown as Account;
+      const isAdded = insertMembership.run(account.id, organizationId, role).changes > 0;
+      return {
+        outcome: isNew ? 'added' : isAdded ? 'joined' : 'member',
+        account: { ...account },
+        isUnused: account.passwordHash === null && isElsewhere.get(account.id, organizationId) === undefined,
+      };
+    },
+
+    removeClient({ clientId, now }) {
+      if (deleteClient.run(clientId).changes === 0) return 'unknown';
+      for (const act of endClient) act.run(clientId);
+      revokeLogins.run(now, clientId);
+      return 'done';
+    },
+
+    endMemberSession: ({ sessionId, organizationId }) => owner(endSession.get(sessionId, organizationId)),
+
+    closeAccount({ accountId }) {
+      const organizationIds = membershipsOf(accountId);
+      if (accountById.get(accountId) === undefined) return { outcome: 'unknown', organizationIds };
+      if (organizationIds.some((id) => isLastAdmin(accountId, id)))
+        return { outcome: 'last_admin', organizationIds };
+      for (const deletion of standsFor) deletion.run(accountId);
+      dropPassword.run(accountId);
+      return { outcome: 'done', organizationIds };
+    },
+
+    eraseAccount({ accountId }) {
+      forgetActor.run(accountId);
+      forgetOwner.run(accountId);
+      return deleteAccount.run(accountId).changes > 0;
+    },
+  };
+}

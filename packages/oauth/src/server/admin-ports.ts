@@ -1,0 +1,110 @@
+import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
+import type { After } from './ports.ts';
+import type { Account, ApiKey, Client, Family, Role, Session, TrustedDevice } from './records.ts';
+
+/** A page of a list that is sorted by creation, newest first: what comes before that place. */
+export interface NewestFirst {
+  readonly before: After | undefined;
+  readonly limit: number;
+}
+
+/** What happened, newest first. */
+export interface AuditFilter {
+  /** Left out: all of the installation. */
+  readonly organizationId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly action?: string | undefined;
+  /** Epoch milliseconds: from then on, and before then. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly before?: { readonly at: number; readonly id: number } | undefined;
+  readonly limit: number;
+}
+
+/** Whose a record is, as others are told of it. */
+export type Owned<Record> = Record & { readonly email: string };
+
+export type Removed = {
+  readonly outcome: 'done' | 'unknown' | 'last_admin';
+  /** Those that it was a member of. */
+  readonly organizationIds: readonly string[];
+};
+
+/** What admins do, and operators: a part of `OAuthActs`. */
+export interface AdminActs {
+  /** Of what no act of the store stands for: a sign-in that failed, an export. */
+  recordAudit(argument: { readonly entry: NewAuditEntry }): Promise<void>;
+  /** Makes the account where none has its e-mail address, and a member of it; one that is a member stays as it is. */
+  addMember(argument: {
+    readonly account: Account;
+    readonly organizationId: string;
+    readonly role: Role;
+  }): Promise<{
+    readonly outcome: 'added' | 'joined' | 'member';
+    readonly account: Account;
+    /** Whether the account has neither a password nor another organization: it is no use to anybody yet. */
+    readonly isUnused: boolean;
+  }>;
+  /** Removes a client with its codes and device grants, and revokes its logins. */
+  removeClient(argument: { readonly clientId: string; readonly now: number }): Promise<'done' | 'unknown'>;
+  /** Ends a session of an account that is a member of the organization. */
+  endMemberSession(argument: {
+    readonly sessionId: string;
+    readonly organizationId: string;
+  }): Promise<{ readonly accountId: string } | undefined>;
+  /** Ends all that an account may call with, its password and its memberships; the account and what it is told by stay. */
+  closeAccount(argument: { readonly accountId: string }): Promise<Removed>;
+  /**
+   * Deletes the account, and of the audit entries what tells of a person: the address that its calls came from and the
+   * names that it gave. `false` where it is not there.
+   */
+  eraseAccount(argument: { readonly accountId: string }): Promise<boolean>;
+}
+
+/** What admins and operators look at: a part of `OAuthReads`. */
+export interface AdminReads {
+  /** Members of an organization, oldest account first. */
+  members(argument: {
+    readonly organizationId: string;
+    readonly after: After | undefined;
+    readonly limit: number;
+  }): Promise<readonly (Account & { readonly role: Role })[]>;
+  /** Oldest first. */
+  clients(argument: {
+    readonly after: After | undefined;
+    readonly limit: number;
+  }): Promise<readonly Client[]>;
+  /** Those that stand, of members, newest first; and so on with the next three. */
+  organizationApiKeys(
+    argument: NewestFirst & { readonly organizationId: string; readonly now: number },
+  ): Promise<readonly Owned<ApiKey>[]>;
+  organizationDevices(
+    argument: NewestFirst & { readonly organizationId: string },
+  ): Promise<readonly Owned<TrustedDevice>[]>;
+  organizationLogins(
+    argument: NewestFirst & { readonly organizationId: string; readonly now: number },
+  ): Promise<readonly (Owned<Family> & { readonly clientName: string | null })[]>;
+  memberSessions(
+    argument: NewestFirst & { readonly organizationId: string; readonly now: number },
+  ): Promise<readonly Owned<Session>[]>;
+  auditEntries(argument: AuditFilter): Promise<readonly AuditEntry[]>;
+
+  /** All of an account's, in the order of their ids, whether they stand or not. */
+  accountSessions(argument: OfAccount): Promise<readonly Session[]>;
+  accountLogins(argument: OfAccount): Promise<readonly Family[]>;
+  accountApiKeys(argument: OfAccount): Promise<readonly ApiKey[]>;
+  accountDevices(argument: OfAccount): Promise<readonly TrustedDevice[]>;
+  /** By the account, and to it. */
+  accountAudit(argument: {
+    readonly accountId: string;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly AuditEntry[]>;
+}
+
+export interface OfAccount {
+  readonly accountId: string;
+  /** The id that the page before ended with; `''`: from the beginning. */
+  readonly after: string;
+  readonly limit: number;
+}
