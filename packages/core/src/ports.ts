@@ -58,6 +58,14 @@ export interface Grants {
   watch(grantId: string, revoked: () => void): () => void;
 }
 
+/** What an engine keeps of an account: for its export, and for its erasure. */
+export interface AccountData {
+  /** By section; each is read page by page, while it is consumed. */
+  export(accountId: string): Readonly<Record<string, AsyncIterable<object>>>;
+  /** Deletes all of it in bounded acts; may be repeated after a failure. Gives how many of each section there were. */
+  erase(accountId: string): Promise<Readonly<Record<string, number>>>;
+}
+
 /** The part of pino's interface that the engines use. */
 export interface Log {
   debug(fields: object, message: string): void;

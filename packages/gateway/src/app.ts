@@ -13,6 +13,7 @@ import {
 import { headerNames } from '@sallyport/core/contract';
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Gates } from './http/admission.ts';
+import type { CallOrigins } from './http/call-origin.ts';
 import { collectAllowedMethods } from './http/allowed-methods.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { Authenticator } from './http/handler.ts';
@@ -38,6 +39,8 @@ export interface Served {
   /** Tells of revocations, which end open streams. */
   readonly grants?: Grants;
   readonly gates?: Gates;
+  /** Is told which request is being served. */
+  readonly callOrigins?: CallOrigins;
   /** Asked by `/readyz`. */
   readonly checks?: Checks;
   readonly warnings?: Warnings;
@@ -99,6 +102,7 @@ export function createApp(served: Served, options: AppOptions): App {
 
   const methodsAt = collectAllowedMethods(app);
   registerAccessLog(app, clock);
+  served.callOrigins?.follow(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ [headerNames.requestId]: request.id, 'x-content-type-options': 'nosniff' });
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)

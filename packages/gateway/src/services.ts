@@ -8,6 +8,8 @@ import type { Config } from './config/schema.ts';
 import type { Handlers } from './http/handler.ts';
 import { createPages } from './pages/pages.ts';
 import { openPassthrough } from './passthrough/open.ts';
+import { createCallOrigins } from './http/call-origin.ts';
+import { adminGates, adminHandlers } from './routes/admin.ts';
 import { accountHandlers } from './routes/account.ts';
 import { bridgeHandlers } from './routes/bridge.ts';
 import { devicesHandlers } from './routes/devices.ts';
@@ -76,6 +78,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const random = systemRandom;
   const ids = createIds(clock, random);
   const wakeups = createLocalWakeups();
+  const callOrigins = createCallOrigins();
 
   const oauth = await createAuthorizationServer({
     store: store.oauth,
@@ -88,6 +91,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     dialect,
     log,
     wakeups,
+    callOrigin: () => callOrigins.current(),
   });
   const workerTokens = createWorkerTokens(oauth.signer, clock);
   const bridge = createBridgeEngine({
@@ -123,6 +127,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const handlers: Handlers = {
     oauth: oauthHandlers(oauth, pages.consent),
     account: accountHandlers(oauth),
+    admin: adminHandlers(oauth),
     devices: devicesHandlers(oauth),
     bridge: bridgeHandlers(bridge),
     sessions: sessionsHandlers(bridge),
@@ -152,7 +157,8 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     authenticator: createAuthenticator(oauth, workerTokens),
     grants: oauth.grants,
     handlers,
-    gates: feedbackGates(feedback),
+    gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
+    callOrigins,
     passthrough,
     ...(servesOAuth && {
       pages(app) {

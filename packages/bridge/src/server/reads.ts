@@ -6,6 +6,13 @@ export interface PageRequest {
   readonly before: { readonly createdAt: number; readonly id: string } | undefined;
 }
 
+export interface OfAccount {
+  readonly accountId: string;
+  /** The id that the page before ended with; `''`: from the beginning. */
+  readonly after: string;
+  readonly limit: number;
+}
+
 /** Bounded reads; each sees every act that was answered before. */
 export interface BridgeReads {
   environment(argument: { readonly environmentId: string }): Promise<Environment | undefined>;
@@ -35,6 +42,9 @@ export interface BridgeReads {
   }): Promise<readonly Stop[]>;
   session(argument: { readonly sessionId: string }): Promise<Session | undefined>;
   sessions(argument: PageRequest & { readonly organizationId: string }): Promise<readonly Session[]>;
+  /** All of an account's, archived or not, in the order of their ids. */
+  accountEnvironments(argument: OfAccount): Promise<readonly Environment[]>;
+  accountSessions(argument: OfAccount): Promise<readonly Session[]>;
   sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;
   /**
    * The events after `after`, as many as fit (at least one, if there is one). `scannedTo` is where the next read goes on:

@@ -11,7 +11,8 @@ export type Area =
   | 'environments'
   | 'telemetry'
   | 'feedback'
-  | 'account';
+  | 'account'
+  | 'admin';
 
 /**
  * What a request must carry. `session_key`: a signed-in person's key; `access_token`: a JWT access token or an API key;

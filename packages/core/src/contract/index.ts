@@ -1,4 +1,5 @@
 import { account } from './account.ts';
+import { admin } from './admin/index.ts';
 import { bridge } from './bridge.ts';
 import { devices } from './devices.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -20,6 +21,7 @@ export const contract = {
   telemetry,
   feedback,
   account,
+  admin,
 } as const;
 export type Contract = typeof contract;
 
@@ -86,4 +88,5 @@ export {
 } from '../schemas/sessions.ts';
 export { FeedbackForm } from '../schemas/feedback.ts';
 export { EventBatch, LogRecord, type AnyValue } from '../schemas/telemetry.ts';
+export { auditActions, type AuditAction, type AuditEntry } from '../schemas/admin.ts';
 export { JsonObject } from '../schemas/common.ts';

@@ -1,16 +1,33 @@
-import { createAuthorizationServer, type AuthorizationServer } from '@sallyport/oauth/server';
+import { userInfo } from 'node:os';
+import { createAuthorizationServer, type Actor, type AuthorizationServer } from '@sallyport/oauth/server';
 import { publicUrlOf } from '../config/address.ts';
+import type { Config } from '../config/schema.ts';
 import { runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
-import { openEmbeddedStore } from '../store/embedded/store.ts';
+import { openEmbeddedStore, type EmbeddedStore } from '../store/embedded/store.ts';
 import { workerTokenSeconds } from '../worker-tokens.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
 
+/** A data directory, opened for a command. */
+export interface Administration {
+  readonly config: Config;
+  readonly store: EmbeddedStore;
+  readonly server: AuthorizationServer;
+}
+
 /** Runs `act` on the authorization server of a data directory, whether or not a gateway runs on it now. */
-export async function withAuthorizationServer<T>(
+export function withAuthorizationServer<T>(
   flags: ConfigFlags,
   act: (server: AuthorizationServer) => Promise<T>,
+): Promise<T> {
+  return withAdministration(flags, ({ server }) => act(server));
+}
+
+/** Runs `act` on all of a data directory, whether or not a gateway runs on it now. */
+export async function withAdministration<T>(
+  flags: ConfigFlags,
+  act: (administration: Administration) => Promise<T>,
 ): Promise<T> {
   const { config } = configOf(flags);
   const path = embeddedStorePath(config);
@@ -20,18 +37,29 @@ export async function withAuthorizationServer<T>(
     // The schema under a running gateway is the gateway's.
     migrate: running === undefined,
   });
+  const actor = operator();
   try {
-    return await act(
-      await createAuthorizationServer({
-        store: store.oauth,
-        // Links lead to the gateway that runs, whatever its command line said.
-        issuer: running?.url ?? publicUrlOf(config, config.port),
-        config: config.oauth,
-        otherTokenSeconds: workerTokenSeconds,
-        dialect: config.dialect,
-      }),
-    );
+    const server = await createAuthorizationServer({
+      store: store.oauth,
+      // Links lead to the gateway that runs, whatever its command line said.
+      issuer: running?.url ?? publicUrlOf(config, config.port),
+      config: config.oauth,
+      otherTokenSeconds: workerTokenSeconds,
+      dialect: config.dialect,
+      callOrigin: () => ({ actor }),
+    });
+    return await act({ config, store, server });
   } finally {
     await store.close();
+  }
+}
+
+/** Who runs the command, by the machine's name for them. */
+function operator(): Actor {
+  try {
+    return { type: 'operator', id: userInfo().username };
+  } catch {
+    // A container's user may have no name.
+    return { type: 'operator', id: `uid ${String(process.getuid?.() ?? 'unknown')}` };
   }
 }

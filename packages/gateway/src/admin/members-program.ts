@@ -22,7 +22,9 @@ export function addMemberCommands(user: Command): void {
       (await load()).setUserRole(email, given, flags),
     );
   configurable(user.command('remove <email>'))
-    .description('Deletes an account with all its logins, keys and devices.')
+    .description(
+      'Deletes an account with all its logins, keys and devices; `erase` also takes its work away.',
+    )
     .option('--org <uuid>', 'only ends its membership of this organization')
     .action(async (email: string, flags: OrgFlags) => (await load()).removeUser(email, flags));
 }

@@ -1,6 +1,7 @@
 import { roles } from '@sallyport/core';
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
+import { addAccountDataCommands, addAuditCommand } from './audit-program.ts';
 import { addFeedbackCommands } from './feedback-program.ts';
 import { configurable, type ConfigFlags } from './flags.ts';
 import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
@@ -29,6 +30,7 @@ export function addAdminCommands(program: Command): void {
       (await load()).setUserPassword(email, flags),
     );
   addMemberCommands(user);
+  addAccountDataCommands(user);
 
   const org = admin.command('org').description('Organizations.');
   configurable(org.command('add <name>'))
@@ -53,6 +55,8 @@ export function addAdminCommands(program: Command): void {
     );
 
   addFeedbackCommands(admin.command('feedback').description('Feedback that people have sent.'));
+
+  addAuditCommand(admin);
 
   configurable(admin.command('rotate-keys'))
     .description('Publishes the next signing key of access tokens, which takes over by itself.')

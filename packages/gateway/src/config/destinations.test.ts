@@ -20,8 +20,8 @@ describe('where areas and families go', () => {
     ['SALLYPORT_UPSTREAM_URL', () => load({}, { SALLYPORT_UPSTREAM_URL: url })],
     ['upstream.url', () => load({ 'upstream.url': url })],
   ])('is upstream, with %s alone', (_name, loaded) => {
-    expect(loaded()).toHaveLength(18);
-    expect([...loaded().values()]).toEqual(Array.from({ length: 18 }, () => forward));
+    expect(loaded()).toHaveLength(19);
+    expect([...loaded().values()]).toEqual(Array.from({ length: 19 }, () => forward));
   });
 
   test('is mixed as areas say', () => {

@@ -27,7 +27,10 @@ const together = [
 /** Where every area and family goes, by name. Throws `ConfigError` where that cannot work, naming the way out. */
 export function destinationsOf(config: Config): Destinations {
   for (const group of together) checkTogether(config, group);
-  return new Map(areaNames.map((name) => [name, destinationOf(config, name)]));
+  return new Map([
+    ...areaNames.map((name) => [name, destinationOf(config, name)] as const),
+    ['admin', destinationOf(config, 'oauth')],
+  ]);
 }
 
 function checkTogether({ areas, upstreams }: Config, group: readonly string[]): void {

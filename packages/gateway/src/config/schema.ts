@@ -27,8 +27,14 @@ const word = /^[a-z][a-z0-9]*$/;
 export const whithers = ['local', 'upstream', 'off'] as const;
 export type Whither = (typeof whithers)[number];
 
-/** Everything that can be sent somewhere: the contract's areas, and the families that only an upstream can serve. */
-export const areaNames: readonly string[] = [...Object.keys(contract), ...families.map(({ name }) => name)];
+/**
+ * Everything that can be sent somewhere: the contract's areas, and the families that only an upstream can serve.
+ * Administration is left out: it goes where oauth goes, whose records it is about.
+ */
+export const areaNames: readonly string[] = [
+  ...Object.keys(contract).filter((name) => name !== 'admin'),
+  ...families.map(({ name }) => name),
+];
 
 const credentialHeaders = ['authorization', 'x-api-key'] as const;
 

@@ -1,9 +1,9 @@
-import { toTimestamp, type Dialect } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
-import { scopeToWire, type ApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
+import type { AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HandlerCall, Handlers } from '../http/handler.ts';
 import type { ConsentPage } from '../pages/consent.ts';
+import { shownKey } from './admin-records.ts';
 import { sendDocument } from './document.ts';
 import { ownAnswer } from './own-answer.ts';
 
@@ -63,15 +63,4 @@ export function sendMetadata(
   reply: FastifyReply,
 ): void {
   sendDocument(request, reply, metadata, { 'cache-control': 'public, max-age=300' });
-}
-
-function shownKey({ id, name, scope, createdAt, expiresAt, lastUsedAt }: ApiKey, dialect: Dialect) {
-  return {
-    id,
-    name,
-    scope: scopeToWire(scope, dialect),
-    created_at: toTimestamp(createdAt),
-    expires_at: expiresAt === null ? null : toTimestamp(expiresAt),
-    last_used_at: lastUsedAt === null ? null : toTimestamp(lastUsedAt),
-  };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Row } from '@sallyport/core/contract';
 import type { things } from './things.ts';
 import type { Person, Sent } from './world.ts';
@@ -149,6 +150,44 @@ export const rights: Readonly<Record<Row['id'], Right | typeof open>> = {
   'account.bootstrap': { on: 'nothing', who: [200, 200, 200, 200, 'blind'] },
   'account.access': { on: 'organization', who: [200, 200, 200, 200, 403] },
   'account.settings': { on: 'nothing', who: [200, 200, 200, 200, 204] },
+
+  'admin.listPeople': { on: 'nothing', who: [403, 200, 403, 403, 'blind'] },
+  'admin.addPerson': {
+    on: 'nothing',
+    who: [403, 201, 403, 403, 201],
+    send: () => ({ body: { email: `${randomUUID()}@example.com` } }),
+  },
+  'admin.changeRole': {
+    on: 'colleague',
+    who: [403, 200, 403, 403, 404],
+    send: () => ({ body: { role: 'viewer' } }),
+  },
+  'admin.removePerson': { on: 'colleague', who: [403, 200, 403, 403, 404] },
+  'admin.listRoles': { on: 'nothing', who: [403, 200, 403, 403, 200] },
+  'admin.listApiKeys': { on: 'apiKey', who: [403, 200, 403, 403, 'blind'] },
+  'admin.revokeApiKey': { on: 'apiKey', who: [403, 200, 403, 403, 404] },
+  'admin.listDevices': { on: 'trustedDevice', who: [403, 200, 403, 403, 'blind'] },
+  'admin.revokeDevice': { on: 'trustedDevice', who: [403, 200, 403, 403, 404] },
+  'admin.listLogins': { on: 'listedLogin', who: [403, 200, 403, 403, 'blind'] },
+  'admin.revokeLogin': { on: 'listedLogin', who: [403, 200, 403, 403, 404] },
+  'admin.listSignIns': { on: 'signIn', who: [403, 200, 403, 403, 'blind'] },
+  'admin.endSignIn': { on: 'signIn', who: [403, 200, 403, 403, 404] },
+  // Clients are the installation's: only its first organization, which is none of these, adds and removes them.
+  'admin.listClients': { on: 'nothing', who: [403, 200, 403, 403, 200] },
+  'admin.addClient': {
+    on: 'nothing',
+    who: [403, 403, 403, 403, 403],
+    send: () => ({ body: { client_name: 'c', redirect_uris: ['http://127.0.0.1/callback'] } }),
+  },
+  'admin.removeClient': { on: 'nothing', who: [403, 403, 403, 403, 403] },
+  'admin.listSettings': { on: 'setting', who: [403, 200, 403, 403, 'blind'] },
+  'admin.setSetting': {
+    on: 'setting',
+    who: [403, 200, 403, 403, 200],
+    send: () => ({ body: { value: 1 } }),
+  },
+  'admin.unsetSetting': { on: 'setting', who: [403, 200, 403, 403, 404] },
+  'admin.listAudit': { on: 'signIn', who: [403, 200, 403, 403, 'blind'] },
 };
 
 function authorization(organizationId: string): object {

@@ -73,6 +73,42 @@ export const things = {
     return { params: { token: (await world.login(sessionKey, world.organizationId)).refreshToken } };
   },
 
+  /** A login of the holder's, by its id. */
+  async listedLogin(world: World) {
+    const { sessionKey, accountId } = world.person('holder');
+    await world.login(sessionKey, world.organizationId);
+    const logins = await world.given<{ id: string; account: { id: string } }[]>(
+      contract.admin.listLogins,
+      world.person('admin').accessToken,
+    );
+    // Newest first; the oldest is the one that the holder calls with.
+    return { params: { login_id: logins.find(({ account }) => account.id === accountId)?.id ?? '' } };
+  },
+
+  /** A sign-in of the holder's in a browser. */
+  async signIn(world: World) {
+    return { params: { sign_in_id: await world.signIn('holder') } };
+  },
+
+  /** Another member, whom nobody misses. */
+  async colleague(world: World) {
+    const { id } = await world.given<{ id: string }>(
+      contract.admin.addPerson,
+      world.person('admin').accessToken,
+      { body: { email: `${randomUUID()}@example.com` } },
+    );
+    return { params: { account_id: id } };
+  },
+
+  async setting(world: World) {
+    const params = { name: `setting_${randomUUID()}` };
+    await world.given(contract.admin.setSetting, world.person('admin').accessToken, {
+      params,
+      body: { value: mark },
+    });
+    return { params };
+  },
+
   async apiKey(world: World) {
     const { accessToken } = world.person('holder');
     await world.call(contract.oauth.createApiKey, accessToken, { body: { name: mark } });

@@ -18,12 +18,19 @@ export interface FeedbackBundle {
 /** The atomic acts of feedback: one transaction each, durable before they answer. */
 export interface FeedbackActs {
   recordBundle(argument: FeedbackBundle): Promise<void>;
+  deleteBundle(argument: { readonly id: string }): Promise<void>;
 }
 
 /** Bounded reads; each sees every act that was answered before. */
 export interface FeedbackReads {
   /** Newest first. */
   listBundles(argument: { readonly limit: number }): Promise<readonly FeedbackBundle[]>;
+  /** In the order of their ids. */
+  accountBundles(argument: {
+    readonly accountId: string;
+    readonly after: string;
+    readonly limit: number;
+  }): Promise<readonly FeedbackBundle[]>;
   findBundle(argument: { readonly id: string }): Promise<FeedbackBundle | undefined>;
 }
 

@@ -1,3 +1,4 @@
+export { createFeedbackAccountData, createTelemetryAccountData } from './account-data.ts';
 export {
   createTelemetryEngine,
   defaultTelemetryConfig,

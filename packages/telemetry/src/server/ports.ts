@@ -41,16 +41,36 @@ export interface RecordQuery {
   readonly limit: number;
 }
 
+/**
+ * The next `span` records after an id, whosesoever, of which those of an account are meant. `scannedTo` is where the next
+ * span begins; `undefined` after the last. There is no index of accounts: every record would pay for it.
+ */
+export interface AccountSpan {
+  readonly accountId: string;
+  readonly after: number;
+  readonly span: number;
+}
+
 /** The atomic acts of telemetry: one transaction each, durable before they answer. */
 export interface TelemetryActs {
   /** Appends all records or, where the key was seen, none. Throws `invalid_request` where the key was for others. */
   appendRecords(argument: AppendRecords): Promise<{ readonly isReplay: boolean }>;
+  /** Deletes the account's records of that span, and its idempotency keys. */
+  deleteAccountRecords(argument: AccountSpan): Promise<{
+    readonly deleted: number;
+    readonly scannedTo: number | undefined;
+  }>;
 }
 
 /** Bounded reads; each sees every act that was answered before. */
 export interface TelemetryReads {
   /** In the order of `receivedAt`, then `id`. */
   queryRecords(argument: RecordQuery): Promise<readonly StoredRecord[]>;
+  /** The account's records of that span, in the order of `id`. */
+  accountRecords(argument: AccountSpan): Promise<{
+    readonly records: readonly StoredRecord[];
+    readonly scannedTo: number | undefined;
+  }>;
 }
 
 export type TelemetryStore = TelemetryActs & TelemetryReads;

@@ -76,6 +76,12 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `${selectSession} WHERE s.organization_id = ? AND (s.created_at, s.id) < (?, ?)
      ORDER BY s.created_at DESC, s.id DESC LIMIT ?`,
   );
+  const environmentsOf = reader.query<EnvironmentRow>(
+    `${selectEnvironment} WHERE e.account_id = ? AND e.id > ? ORDER BY e.id LIMIT ?`,
+  );
+  const sessionsOf = reader.query<SessionRow>(
+    `${selectSession} WHERE s.account_id = ? AND s.id > ? ORDER BY s.id LIMIT ?`,
+  );
   const headById = reader.query<{
     epoch: number;
     last_seq: number;
@@ -143,6 +149,12 @@ export function bridgeReads(reader: Reader): BridgeReads {
       const { createdAt, id } = before ?? newest;
       return Promise.resolve(sessionsListed.all(organizationId, createdAt, id, limit).map(toSession));
     },
+
+    accountEnvironments: ({ accountId, after, limit }) =>
+      Promise.resolve(environmentsOf.all(accountId, after, limit).map(toEnvironment)),
+
+    accountSessions: ({ accountId, after, limit }) =>
+      Promise.resolve(sessionsOf.all(accountId, after, limit).map(toSession)),
 
     sessionHead({ sessionId }) {
       const row = headById.get(sessionId);

@@ -9,8 +9,12 @@ export function feedbackReads(reader: Reader): FeedbackReads {
     `SELECT ${columns} FROM feedback_bundle ORDER BY created_at DESC, id DESC LIMIT ?`,
   );
   const find = reader.query<FeedbackBundle>(`SELECT ${columns} FROM feedback_bundle WHERE id = ?`);
+  const ofAccount = reader.query<FeedbackBundle>(
+    `SELECT ${columns} FROM feedback_bundle WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?`,
+  );
   return {
     listBundles: async ({ limit }) => list.all(limit),
+    accountBundles: async ({ accountId, after, limit }) => ofAccount.all(accountId, after, limit),
     findBundle: async ({ id }) => find.get(id),
   };
 }

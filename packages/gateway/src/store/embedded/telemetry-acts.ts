@@ -55,7 +55,18 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     return insertOrigin.run(organizationId, digest, content).lastInsertRowid;
   }
 
+  // SQLite's `LIMIT 1 OFFSET n` walks the key alone, without the rows.
+  const endOfSpan = db.prepare('SELECT id FROM telemetry_record WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?');
+  const deleteSpan = db.prepare('DELETE FROM telemetry_record WHERE id > ? AND id <= ? AND account_id = ?');
+  const forgetKeysOf = db.prepare('DELETE FROM telemetry_idempotency WHERE account_id = ?');
+
   return {
+    deleteAccountRecords({ accountId, after, span }) {
+      const scannedTo = endOfSpan.get(after, span - 1)?.['id'] as number | undefined;
+      forgetKeysOf.run(accountId);
+      const deleted = Number(deleteSpan.run(after, scannedTo ?? Number.MAX_SAFE_INTEGER, accountId).changes);
+      return { deleted, scannedTo };
+    },
     appendRecords(argument) {
       if (isReplay(argument)) return { isReplay: true };
       const { organizationId, accountId, receivedAt, skewMs, groups } = argument;

@@ -40,7 +40,22 @@ export function telemetryReads(reader: Reader): TelemetryReads {
        AND severity_number >= ? AND (?7 IS NULL OR service_name = ?7) AND (?8 IS NULL OR event_name = ?8)
      ORDER BY received_at, id LIMIT ?9`,
   );
+  const endOfSpan = reader.query<{ readonly id: number }>(
+    'SELECT id FROM telemetry_record WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?',
+  );
+  const ofAccount = reader.query<RecordRow>(
+    `SELECT *, (SELECT content FROM telemetry_origin WHERE id = resource_id) AS resource,
+       (SELECT content FROM telemetry_origin WHERE id = scope_id) AS scope
+     FROM telemetry_record WHERE id > ? AND id <= ? AND account_id = ? ORDER BY id`,
+  );
   return {
+    async accountRecords({ accountId, after, span }) {
+      const scannedTo = endOfSpan.get(after, span - 1)?.id;
+      return {
+        records: ofAccount.all(after, scannedTo ?? Number.MAX_SAFE_INTEGER, accountId).map(toRecord),
+        scannedTo,
+      };
+    },
     async queryRecords({ organizationId, limit, ...query }) {
       const rows = records.all(
         organizationId,

@@ -35,6 +35,7 @@ function makeEngine(
     store: {
       appendRecords: async (argument) =>
         inTransaction(db, () => acts.appendRecords(structuredClone(argument))),
+      deleteAccountRecords: async (argument) => inTransaction(db, () => acts.deleteAccountRecords(argument)),
       ...telemetryReads(reader),
       ...(options.appendRecords && { appendRecords: options.appendRecords }),
     },

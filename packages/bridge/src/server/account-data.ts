@@ -1,0 +1,113 @@
+import { toTimestamp, type AccountData, type Clock } from '@sallyport/core';
+import { workTerms, type BridgeConfig } from './config.ts';
+import type { BridgeStore } from './ports.ts';
+import type { Session, StoredEvent } from './records.ts';
+import { sessionStatus } from './states.ts';
+
+const pageItems = 100;
+/** Of a session's events in one read. */
+const pageBytes = 1024 * 1024;
+
+/**
+ * What the bridge keeps of an account: the environments that it registered or created, and the sessions that it created.
+ * Other people's sessions in its environments are theirs, and stay; their work is stopped. What it said in other people's
+ * sessions is theirs, too: events do not tell their author.
+ */
+export function createBridgeAccountData({
+  store,
+  clock,
+  config,
+}: {
+  readonly store: BridgeStore;
+  readonly clock: Clock;
+  readonly config: BridgeConfig;
+}): AccountData {
+  const { acts, reads } = store;
+  const terms = workTerms(config);
+
+  async function* environments(accountId: string): AsyncIterable<object> {
+    for await (const one of all((after) => reads.accountEnvironments({ accountId, after, limit: pageItems })))
+      yield {
+        id: one.id,
+        organization_id: one.organizationId,
+        machine_name: one.machineName,
+        directory: one.directory,
+        metadata: one.metadata,
+        created_at: toTimestamp(one.createdAt),
+        updated_at: toTimestamp(one.updatedAt),
+        archived_at: one.archivedAt === null ? null : toTimestamp(one.archivedAt),
+      };
+  }
+
+  /** A session, then its events, each as an item of its own: a session may have more of them than memory. */
+  async function* sessions(accountId: string): AsyncIterable<object> {
+    for await (const one of all((after) => reads.accountSessions({ accountId, after, limit: pageItems }))) {
+      yield { session: shownSession(one) };
+      for (let after = 0; ;) {
+        const page = { sessionId: one.id, after, maxEvents: 1000, maxBytes: pageBytes };
+        const { events, scannedTo } = await reads.events(page);
+        yield* events.map((event) => shownEvent(one.id, event));
+        if (scannedTo === after) break;
+        after = scannedTo;
+      }
+    }
+  }
+
+  return {
+    export: (accountId) => ({ environments: environments(accountId), sessions: sessions(accountId) }),
+
+    async erase(accountId) {
+      const environments = await eraseAll(
+        () => reads.accountEnvironments({ accountId, after: '', limit: pageItems }),
+        (environmentId) => acts.deleteEnvironment({ environmentId, now: clock.now(), terms }),
+      );
+      const sessions = await eraseAll(
+        () => reads.accountSessions({ accountId, after: '', limit: pageItems }),
+        (sessionId) => acts.deleteSession({ sessionId }),
+      );
+      return { environments, sessions };
+    },
+  };
+}
+
+/** A page at a time, whose acts share their commits; from the beginning each time, because what is deleted is not listed. */
+async function eraseAll(
+  read: () => Promise<readonly { readonly id: string }[]>,
+  erase: (id: string) => Promise<unknown>,
+): Promise<number> {
+  for (let erased = 0; ;) {
+    const page = await read();
+    await Promise.all(page.map(({ id }) => erase(id)));
+    erased += page.length;
+    if (page.length < pageItems) return erased;
+  }
+}
+
+async function* all<Item extends { readonly id: string }>(
+  read: (after: string) => Promise<readonly Item[]>,
+): AsyncIterable<Item> {
+  for (let after = ''; ;) {
+    const page = await read(after);
+    yield* page;
+    after = page.at(-1)?.id ?? after;
+    if (page.length < pageItems) return;
+  }
+}
+
+function shownSession(session: Session): object {
+  return {
+    id: session.id,
+    organization_id: session.organizationId,
+    environment_id: session.environmentId,
+    title: session.title,
+    status: sessionStatus(session.workState, false),
+    tags: session.tags,
+    session_context: session.context,
+    created_at: toTimestamp(session.createdAt),
+    updated_at: toTimestamp(session.updatedAt),
+  };
+}
+
+function shownEvent(sessionId: string, { seq, id, type, data, createdAt }: StoredEvent): object {
+  return { event: { session_id: sessionId, seq, id, type, data, created_at: toTimestamp(createdAt) } };
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { AddedPerson, AddPersonRequest, ChangeRoleRequest, PageQuery, Person } from '../../schemas/admin.ts';
+import { Deleted, NextPage } from '../../schemas/common.ts';
+import { Roles } from '../../schemas/oauth.ts';
+import type { Endpoint } from '../endpoint.ts';
+
+const PersonParams = z.object({ account_id: z.string() });
+
+/** Who is a member of the caller's organization, and as what. */
+export const people = {
+  listPeople: {
+    id: 'admin.listPeople',
+    area: 'admin',
+    summary: "The organization's members, oldest account first",
+    method: 'GET',
+    path: '/api/admin/people',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'manage_projects',
+    query: PageQuery,
+    responses: { 200: z.array(Person) },
+    responseHeaders: NextPage,
+    errors: [400, 401, 403],
+    limits: { pageSize: 100 },
+    transport: 'json',
+    extension: true,
+  },
+  addPerson: {
+    id: 'admin.addPerson',
+    area: 'admin',
+    summary: 'Makes an account a member of the organization; where there is none of that address, makes it',
+    method: 'POST',
+    path: '/api/admin/people',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'manage_projects',
+    body: AddPersonRequest,
+    responses: { 201: AddedPerson },
+    errors: [400, 401, 403, 409],
+    transport: 'json',
+    extension: true,
+  },
+  changeRole: {
+    id: 'admin.changeRole',
+    area: 'admin',
+    summary: 'Gives a member another role; the last admin stays one',
+    method: 'POST',
+    path: '/api/admin/people/{account_id}',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'manage_projects',
+    params: PersonParams,
+    body: ChangeRoleRequest,
+    responses: { 200: Person },
+    errors: [400, 401, 403, 404, 409],
+    transport: 'json',
+    extension: true,
+  },
+  removePerson: {
+    id: 'admin.removePerson',
+    area: 'admin',
+    summary: 'Ends a membership, and with it what the account holds for the organization; the account stays',
+    method: 'DELETE',
+    path: '/api/admin/people/{account_id}',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'manage_projects',
+    params: PersonParams,
+    responses: { 200: Deleted },
+    errors: [401, 403, 404, 409],
+    transport: 'json',
+    extension: true,
+  },
+  listRoles: {
+    id: 'admin.listRoles',
+    area: 'admin',
+    summary: 'The roles that a member may have, with their permissions',
+    method: 'GET',
+    path: '/api/admin/roles',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'manage_projects',
+    responses: { 200: Roles },
+    errors: [401, 403],
+    transport: 'json',
+    extension: true,
+  },
+} as const satisfies Record<string, Endpoint>;

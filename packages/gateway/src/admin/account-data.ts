@@ -1,0 +1,64 @@
+import { createInterface } from 'node:readline/promises';
+import { createBridgeAccountData } from '@sallyport/bridge/server';
+import { ServiceError, systemClock, toTimestamp, type AccountData } from '@sallyport/core';
+import {
+  createBundleFiles,
+  createFeedbackAccountData,
+  createTelemetryAccountData,
+} from '@sallyport/telemetry/server';
+import { feedbackDirectory } from '../store/embedded/path.ts';
+import { accountRecord, findAccount, printJson } from './accounts.ts';
+import { withAdministration, type Administration } from './authorization.ts';
+import type { ConfigFlags } from './flags.ts';
+import { printDocument } from './json-document.ts';
+
+/** `admin user export`: all that is kept of an account, as one JSON document. */
+export function exportUser(email: string, flags: ConfigFlags): Promise<void> {
+  return withAdministration(flags, async (administration) => {
+    const { accounts, accountData, audit } = administration.server;
+    const account = await findAccount(accounts, email);
+    await audit.record({ action: 'account.export', accountId: account.id });
+    const parts = [accountData, ...elsewhere(administration)].map((data) => data.export(account.id));
+    await printDocument(
+      { exported_at: toTimestamp(systemClock.now()), account: accountRecord(account) },
+      Object.assign({}, ...parts) as ReturnType<AccountData['export']>,
+    );
+  });
+}
+
+/** `admin user erase`: for good; after a failure it can be run again, and goes on. */
+export function eraseUser(email: string, flags: ConfigFlags & { readonly yes?: boolean }): Promise<void> {
+  return withAdministration(flags, async (administration) => {
+    const { accounts, accountData } = administration.server;
+    const account = await findAccount(accounts, email);
+    if (flags.yes !== true) await confirm(account.email);
+    // First nobody can add to what is erased; the account goes last, so that until then its address finds it.
+    await accountData.close(account.id);
+    const erased: Record<string, number> = {};
+    for (const data of elsewhere(administration)) Object.assign(erased, await data.erase(account.id));
+    await accountData.erase(account.id);
+    printJson({ id: account.id, email: account.email, erased });
+  });
+}
+
+/** What the other engines keep. */
+function elsewhere({ store, config }: Administration): readonly AccountData[] {
+  return [
+    createBridgeAccountData({ store: store.bridge, clock: systemClock, config: config.bridge }),
+    createTelemetryAccountData(store.telemetry),
+    createFeedbackAccountData(store.feedback, createBundleFiles(feedbackDirectory(config))),
+  ];
+}
+
+async function confirm(email: string): Promise<void> {
+  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await ask.question(
+      `This erases ${email} with its environments, sessions, telemetry and feedback, for good.\nType the e-mail address to go on: `,
+    );
+    if (answer.trim().toLowerCase() !== email)
+      throw new ServiceError('invalid_request', 'That is not the address: nothing was erased.');
+  } finally {
+    ask.close();
+  }
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createBridgeAccountData, defaultBridgeConfig } from '@sallyport/bridge/server';
+import { systemClock, type AccountData } from '@sallyport/core';
+import { createAuthorizationServer } from '@sallyport/oauth/server';
+import {
+  createBundleFiles,
+  createFeedbackAccountData,
+  createTelemetryAccountData,
+} from '@sallyport/telemetry/server';
+import { expect, onTestFinished, test } from 'vitest';
+import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+/** A store with `sql` run on it: rows by the thousand, which acts would take long to make. */
+async function storeWith(sql: string) {
+  const directory = scratchDirectory();
+  const path = join(directory, 'store.db');
+  const store = await openEmbeddedStore({ path });
+  onTestFinished(() => store.close());
+  const db = new DatabaseSync(path);
+  db.exec(`BEGIN; ${sql}; COMMIT`);
+  onTestFinished(() => db.close());
+  const count = (table: string, condition = 'TRUE') =>
+    db.prepare(`SELECT count(*) AS count FROM ${table} WHERE ${condition}`).get()?.['count'];
+  return { store, directory, count };
+}
+
+const numbers = (count: number) =>
+  `WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${count})`;
+
+async function countOf(items: AsyncIterable<object> | undefined): Promise<number> {
+  const seen = new Set<string>();
+  for await (const item of items ?? []) seen.add(JSON.stringify(item));
+  return seen.size;
+}
+
+async function exported(data: Pick<AccountData, 'export'>, accountId: string) {
+  const sections = Object.entries(data.export(accountId));
+  const counted = await Promise.all(
+    sections.map(async ([name, items]) => [name, await countOf(items)] as const),
+  );
+  return Object.fromEntries(counted);
+}
+
+test('telemetry of many spans is exported once each, and erased without a record of anybody else', async () => {
+  // Every third record is the account's; a span without any is in between.
+  const { store, count } = await storeWith(
+    `INSERT INTO telemetry_record (organization_id, account_id, service_name, received_at, time_unix_nano, severity_number,
+       severity_text, attributes) ${numbers(17_000)}
+     SELECT 'o', iif(n % 3 = 0 AND n NOT BETWEEN 5000 AND 11000, 'mine', 'yours'), 's', n, n, 9, '', '[]' FROM number`,
+  );
+  const mine = Number(count('telemetry_record', "account_id = 'mine'"));
+  const yours = Number(count('telemetry_record', "account_id = 'yours'"));
+  const data = createTelemetryAccountData(store.telemetry);
+  expect(await exported(data, 'mine')).toEqual({ telemetry: mine });
+  expect(await data.erase('mine')).toEqual({ telemetry: mine });
+  expect(await exported(data, 'mine')).toEqual({ telemetry: 0 });
+  expect(count('telemetry_record')).toBe(yours);
+  expect(await data.erase('mine')).toEqual({ telemetry: 0 });
+});
+
+test('environments, sessions and feedback of many pages are exported and erased, and no others', async () => {
+  const { store, directory, count } = await storeWith(
+    ['mine', 'yours']
+      .map(
+        (of) => `
+      INSERT INTO environment (id, organization_id, account_id, machine_name, directory, metadata, created_at, updated_at)
+        ${numbers(250)} SELECT 'env_${of}' || n, 'o', '${of}', 'm', '/', '{}', 1, 1 FROM number;
+      INSERT INTO session (id, organization_id, account_id, environment_id, work_id, title, tags, context, created_at, updated_at)
+        ${numbers(250)} SELECT 's_${of}' || n, 'o', '${of}', 'env_yours1', 'w_${of}' || n, '', '[]', '{}', 1, 1 FROM number;
+      INSERT INTO work (id, environment_id, session_id, type, state, created_at)
+        ${numbers(250)} SELECT 'w_${of}' || n, 'env_yours1', 's_${of}' || n, 'session', 'done', 1 FROM number;
+      INSERT INTO session_event (session_id, seq, id, type, origin, data, created_at)
+        ${numbers(2500)} SELECT 's_${of}1', n, n, 'x', 'client', '{}', 1 FROM number;
+      INSERT INTO feedback_bundle ${numbers(150)} SELECT 'fb_${of}' || n, 'o', '${of}', 1, '', '', 1, 1, '' FROM number`,
+      )
+      .join(';'),
+  );
+  const bridge = createBridgeAccountData({
+    store: store.bridge,
+    clock: systemClock,
+    config: defaultBridgeConfig,
+  });
+  const feedback = createFeedbackAccountData(store.feedback, createBundleFiles(directory));
+  expect(await exported(bridge, 'mine')).toEqual({ environments: 250, sessions: 250 + 2500 });
+  expect(await exported(feedback, 'mine')).toEqual({ feedback: 150 });
+  expect(await bridge.erase('mine')).toEqual({ environments: 250, sessions: 250 });
+  expect(await feedback.erase('mine')).toEqual({ feedback: 150 });
+  expect(
+    ['environment', 'session', 'work', 'session_event', 'feedback_bundle'].map((table) => count(table)),
+  ).toEqual([250, 250, 250, 2500, 150]);
+});
+
+test("an account's credentials and audit entries of many pages are exported once each", async () => {
+  const { store } = await storeWith(
+    `INSERT INTO account VALUES ('mine', 'mine@example.com', NULL, 1);
+     INSERT INTO account_session (id, hash, account_id, created_at, expires_at)
+       ${numbers(1200)} SELECT 'x' || n, 'h' || n, 'mine', 1, 2 FROM number;
+     INSERT INTO audit_entry (at, action, outcome, actor_type, actor_id, account_id, details)
+       ${numbers(2400)} SELECT n, 'sign_in', 'done', 'account', iif(n % 2, 'mine', 'other'), iif(n % 3, 'mine', 'other'), '{}'
+       FROM number`,
+  );
+  const { accountData } = await createAuthorizationServer({
+    store: store.oauth,
+    issuer: 'http://127.0.0.1:8787',
+  });
+  // By it, to it, or both: all but a sixth.
+  expect(await exported(accountData, 'mine')).toMatchObject({ sign_ins: 1200, audit: 2000 });
+});

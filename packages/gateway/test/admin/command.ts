@@ -1,0 +1,36 @@
+import { CommanderError } from 'commander';
+import { vi } from 'vitest';
+import { describeFailure } from '../../src/admin/failure.ts';
+import { createProgram } from '../../src/program.ts';
+
+/** What a command printed, and the exit code and message that it failed with. */
+export interface Outcome {
+  readonly stdout: string;
+  readonly failed?: readonly [code: number, message: string];
+}
+
+/** An `admin` command on a data directory, in this process. */
+export async function adminCommand(dataDir: string, ...args: readonly string[]): Promise<Outcome> {
+  let stdout = '';
+  let stderr = '';
+  const spies = [
+    vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+      stdout += String(chunk);
+      return true;
+    }),
+    vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+      stderr += String(chunk);
+      return true;
+    }),
+  ];
+  try {
+    await createProgram().parseAsync(['node', 'gateway', 'admin', ...args, '--data-dir', dataDir]);
+    return { stdout };
+  } catch (error) {
+    if (error instanceof CommanderError) return { stdout, failed: [2, stderr] };
+    const { exitCode, message } = describeFailure(error);
+    return { stdout, failed: [exitCode, message] };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}

@@ -1,0 +1,92 @@
+import { toTimestamp, type AccountData } from '@sallyport/core';
+import type { BundleFiles } from './bundle-files.ts';
+import type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';
+import type { StoredRecord, TelemetryStore } from './ports.ts';
+
+/** Records that one read or one act looks through: few enough that nobody waits for it. */
+const span = 5000;
+const bundlesAtOnce = 100;
+
+/** What telemetry keeps of an account: the records that it sent. They are looked for span by span, in the order they came. */
+export function createTelemetryAccountData(store: TelemetryStore): AccountData {
+  async function* records(accountId: string): AsyncIterable<object> {
+    for (let after = 0; ;) {
+      const page = await store.accountRecords({ accountId, after, span });
+      yield* page.records.map(shownRecord);
+      if (page.scannedTo === undefined) return;
+      after = page.scannedTo;
+    }
+  }
+
+  return {
+    export: (accountId) => ({ telemetry: records(accountId) }),
+    async erase(accountId) {
+      let telemetry = 0;
+      for (let after = 0; ;) {
+        const { deleted, scannedTo } = await store.deleteAccountRecords({ accountId, after, span });
+        telemetry += deleted;
+        if (scannedTo === undefined) return { telemetry };
+        after = scannedTo;
+      }
+    },
+  };
+}
+
+/** What feedback keeps of an account: descriptions, and the bundles beside the store. */
+export function createFeedbackAccountData(store: FeedbackStore, files: BundleFiles): AccountData {
+  async function* bundles(accountId: string): AsyncIterable<object> {
+    for (let after = ''; ;) {
+      const page = await store.accountBundles({ accountId, after, limit: bundlesAtOnce });
+      for (const bundle of page) yield { ...shownBundle(bundle), bundle_path: files.pathOf(bundle.id) };
+      after = page.at(-1)?.id ?? after;
+      if (page.length < bundlesAtOnce) return;
+    }
+  }
+
+  return {
+    export: (accountId) => ({ feedback: bundles(accountId) }),
+    async erase(accountId) {
+      let feedback = 0;
+      for (;;) {
+        const page = await store.accountBundles({ accountId, after: '', limit: bundlesAtOnce });
+        // The file first: while its record stands, the erasure can be repeated.
+        await Promise.all(page.map(({ id }) => files.remove(id)));
+        await Promise.all(page.map(({ id }) => store.deleteBundle({ id })));
+        feedback += page.length;
+        if (page.length < bundlesAtOnce) return { feedback };
+      }
+    },
+  };
+}
+
+function shownRecord(record: StoredRecord): object {
+  return {
+    organization_id: record.organizationId,
+    service_name: record.serviceName,
+    received_at: toTimestamp(record.receivedAt),
+    event_name: record.eventName,
+    time_unix_nano: record.timeUnixNano,
+    observed_time_unix_nano: record.observedTimeUnixNano,
+    severity_number: record.severityNumber,
+    severity_text: record.severityText,
+    body: record.body,
+    attributes: record.attributes,
+    trace_id: record.traceId,
+    span_id: record.spanId,
+    resource: record.resource,
+    scope: record.scope,
+  };
+}
+
+function shownBundle(bundle: FeedbackBundle): object {
+  const { id, organizationId, createdAt, description, fileName, bytes, sha256 } = bundle;
+  return {
+    id,
+    organization_id: organizationId,
+    created_at: toTimestamp(createdAt),
+    description,
+    file_name: fileName,
+    bytes,
+    sha256,
+  };
+}
