@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-// Tests run against sources: without the condition in both places vitest would resolve stale `dist`.
-const conditions = ['@sallyport/source', 'node', 'import', 'module', 'default'];
+// Tests run against sources: without the condition in both places vitest would resolve stale `dist`. Not `import`, which is
+// there anyway: said here, it would hold for `require` too, and a CommonJS package would get its dependency's other half.
+const conditions = ['@sallyport/source', 'node', 'module', 'default'];
 
 export default defineConfig({
   resolve: { conditions },

@@ -30,6 +30,8 @@ export {
 export { createLocalWakeups } from './wakeups.ts';
 export { fullJitter } from './backoff.ts';
 export { nestsTooDeep } from './nesting.ts';
+export { createLatch, type Latch } from './latch.ts';
+export { severities, type SeverityName } from './severities.ts';
 export { isJsonObject } from './json-object.ts';
 export { isLoopback } from './loopback.ts';
 export { badOffset, decodePlace, encodePlace, pageOf, type Page, type Place } from './cursor.ts';

@@ -33,8 +33,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** This bearer instead of the token source's; it is not refreshed. */
   readonly bearer?: string;
-  /** The body as the JSON text that it already is, instead of the input's. */
-  readonly jsonBody?: string;
+  /** The body as it goes over the wire, instead of the input's. */
+  readonly encodedBody?: EncodedBody;
   /** Told before the call is made again, which it is where the row has pauses for that. */
   readonly onRetry?: (retry: Retry) => void;
 }
@@ -45,7 +45,8 @@ type Scalar = string | number | boolean;
 export interface CallInput {
   readonly headers?: Readonly<Record<string, Scalar | undefined>> | undefined;
   readonly params?: Readonly<Record<string, Scalar | undefined>> | undefined;
-  readonly query?: Readonly<Record<string, Scalar | undefined>> | undefined;
+  /** A list is sent as a repeated member. */
+  readonly query?: Readonly<Record<string, Scalar | readonly Scalar[] | undefined>> | undefined;
   readonly body?: unknown;
 }
 
@@ -61,7 +62,7 @@ export async function send(
   const pauses = mayRepeat(endpoint, input)
     ? (endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs)
     : [];
-  const body = await encodeBody(endpoint, call.jsonBody ?? input.body);
+  const body = call.encodedBody ?? (await encodeBody(endpoint, input.body));
   let bearer: string | undefined;
   const attempt = async (forceRefresh: boolean) => {
     const refused = forceRefresh && bearer !== undefined && { refused: bearer };
@@ -142,6 +143,7 @@ export function toRequest(
     if (value !== undefined) headers[inDialect(name, dialect)] = String(value);
   }
   if (body) headers['content-type'] = body.type;
+  if (body?.bytes !== undefined) headers['content-length'] = String(body.bytes);
   return {
     method: endpoint.method,
     url: endpointUrl(baseUrl, endpoint, input, dialect),
@@ -169,7 +171,8 @@ export function endpointUrl(
     encodeURIComponent(String(params[name])),
   );
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value ?? []].flat() as readonly Scalar[]) search.append(name, String(one));
   const suffix = search.size > 0 ? `?${search.toString()}` : '';
   return baseUrl.replace(/\/+$/, '') + path + suffix;
 }

@@ -1,9 +1,12 @@
 import { mediaTypes, type Endpoint } from '../contract/endpoint.ts';
+import type { TransportRequest } from '../transport/transport.ts';
 
 /** A body as it goes over the wire. */
 export interface EncodedBody {
   readonly type: string;
-  readonly content: string | Uint8Array;
+  readonly content: NonNullable<TransportRequest['body']>;
+  /** Of a stream, where they are known beforehand: then it is sent with its length, not in chunks. */
+  readonly bytes?: number;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { TransportError } from '../errors.ts';
-import { contract, type SessionEvent } from '../contract/index.ts';
+import { contract, type InputFor, type SessionEvent, type TelemetryRecord } from '../contract/index.ts';
 import { readServerSentEvents } from '../transport/sse.ts';
 import { send, type CallOptions, type ClientOptions } from './call.ts';
 
@@ -27,6 +27,23 @@ export async function* streamSession(
     const value = parse(data);
     if (id === undefined || event !== 'message') yield { kind: 'notice', type: event, data: value };
     else yield { kind: 'event', event: value as SessionEvent };
+  }
+}
+
+/**
+ * Follows the records that the service stores, behind `afterId` or from now on, over one connection. The first item tells
+ * the id behind which they begin, so that a caller who reconnects misses none.
+ */
+export async function* streamRecords(
+  options: ClientOptions,
+  query: Omit<NonNullable<InputFor<typeof contract.telemetry.tail>['query']>, 'from_id'>,
+  { afterId, ...call }: CallOptions & { readonly afterId?: number | undefined } = {},
+): AsyncIterable<{ readonly id: number; readonly record?: TelemetryRecord }> {
+  const asked = { query: { ...query, ...(afterId !== undefined && { from_id: afterId }) } };
+  const answer = await send(options, contract.telemetry.tail, asked, call);
+  for await (const { event, data, id } of readServerSentEvents(answer.stream())) {
+    if (event === 'started') yield { id: Number(id) };
+    else if (event === 'message') yield { id: Number(id), record: parse(data) as TelemetryRecord };
   }
 }
 

@@ -3,13 +3,15 @@ export { createClient, type Call, type Client } from './client.ts';
 export {
   callEndpoint,
   endpointUrl,
+  readAnswer,
   send,
   type CallInput,
   type CallOptions,
   type ClientOptions,
 } from './call.ts';
+export type { EncodedBody } from './encoding.ts';
 export { nextOffset, pages, type ListPage } from './pages.ts';
-export { streamSession, type StreamFrame } from './event-stream.ts';
+export { streamRecords, streamSession, type StreamFrame } from './event-stream.ts';
 export { undiciTransport, type UndiciTransportOptions } from '../transport/undici.ts';
 export { fetchTransport } from '../transport/fetch.ts';
 export { retryAfterMs, sendWithRetries } from '../transport/retry.ts';

@@ -87,6 +87,12 @@ export {
   type Session,
 } from '../schemas/sessions.ts';
 export { FeedbackForm } from '../schemas/feedback.ts';
-export { EventBatch, LogRecord, type AnyValue } from '../schemas/telemetry.ts';
+export {
+  EventBatch,
+  LogRecord,
+  type AnyValue,
+  type TelemetryRecord,
+  type TelemetryStats,
+} from '../schemas/telemetry.ts';
 export { auditActions, type AuditAction, type AuditEntry } from '../schemas/admin.ts';
 export { JsonObject } from '../schemas/common.ts';

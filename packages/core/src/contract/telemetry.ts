@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { EventBatch, ExportLogsRequest, ExportLogsResponse } from '../schemas/telemetry.ts';
+import { NextPage } from '../schemas/common.ts';
+import {
+  EventBatch,
+  ExportLogsRequest,
+  ExportLogsResponse,
+  RecordsQuery,
+  StatsQuery,
+  TailQuery,
+  TelemetryRecord,
+  TelemetryStats,
+} from '../schemas/telemetry.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Events in one request of the batch endpoint, and the pause after which a client sends what waits. */
@@ -40,5 +50,53 @@ export const telemetry = {
     errors: [400, 401, 500],
     limits: { bodyBytes: 8 * 1024 * 1024 },
     transport: 'json',
+  },
+  query: {
+    id: 'telemetry.query',
+    area: 'telemetry',
+    summary: "The stored records: an admin sees the organization's, everybody else their own",
+    method: 'GET',
+    path: '/v1/logs',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'read',
+    query: RecordsQuery,
+    responses: { 200: z.array(TelemetryRecord) },
+    responseHeaders: NextPage,
+    errors: [400, 401, 500],
+    limits: { pageSize: 100 },
+    transport: 'json',
+    extension: true,
+  },
+  tail: {
+    id: 'telemetry.tail',
+    area: 'telemetry',
+    summary: 'Records as they are stored, from now on or after `Last-Event-ID`',
+    method: 'GET',
+    path: '/v1/logs/stream',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'read',
+    headers: z.object({ 'last-event-id': z.exactOptional(z.string()) }),
+    query: TailQuery,
+    responses: { 200: TelemetryRecord },
+    errors: [400, 401, 500],
+    transport: 'sse',
+    extension: true,
+  },
+  stats: {
+    id: 'telemetry.stats',
+    area: 'telemetry',
+    summary: 'How many records there are, over time, by severity and by service; by default of the last hour',
+    method: 'GET',
+    path: '/v1/logs/stats',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'read',
+    query: StatsQuery,
+    responses: { 200: TelemetryStats },
+    errors: [400, 401, 500],
+    transport: 'json',
+    extension: true,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { severities, type SeverityName } from '../severities.ts';
+import { integerParam, Timestamp } from './common.ts';
 
 /** OTLP `AnyValue`: one of the members is set. */
 export const AnyValue = z.looseObject({
@@ -49,3 +51,76 @@ export const ExportLogsResponse = z.looseObject({
     }),
   ),
 });
+
+const when = z.iso.datetime({ offset: true });
+
+/** `key=value`: a text, number or boolean that reads so; in double quotes, a text alone. */
+const AttributeFilter = z
+  .string()
+  .min(3)
+  .max(1024)
+  .regex(/^[^=]+=/s, 'must be key=value');
+
+/** Which records are meant. Times are those at which they came, unless they begin with `event_`: the sender's own. */
+const recordFilters = {
+  from: z.exactOptional(when).describe('inclusive'),
+  to: z.exactOptional(when).describe('exclusive'),
+  event_from: z.exactOptional(when).describe("by the sender's clock, inclusive"),
+  event_to: z.exactOptional(when).describe("by the sender's clock, exclusive"),
+  min_severity: z
+    .exactOptional(z.union([z.enum(Object.keys(severities) as [SeverityName]), integerParam(0, 24)]))
+    .describe('trace, debug, info, warn, error, fatal, or a number of OTLP'),
+  service: z.exactOptional(z.string().min(1).max(256)),
+  event_name: z.exactOptional(z.string().min(1).max(256)),
+  trace_id: z.exactOptional(z.string().regex(/^[0-9a-fA-F]{32}$/, 'must be 16 bytes in hex')),
+  attribute: z
+    .exactOptional(z.union([AttributeFilter, z.array(AttributeFilter).max(8)]))
+    .describe('key=value of the record or its resource; may be repeated, and then all must hold'),
+  text: z.exactOptional(z.string().min(1).max(256)).describe('in the body or an attribute, in any case'),
+};
+
+export const RecordsQuery = z.object({
+  ...recordFilters,
+  order: z.exactOptional(z.enum(['newest', 'oldest'])).describe('which come first; default newest'),
+  limit: z.exactOptional(integerParam(1, Number.MAX_SAFE_INTEGER)),
+  offset: z.exactOptional(z.string()),
+});
+
+export const TailQuery = z.object({
+  ...recordFilters,
+  from_id: z
+    .exactOptional(integerParam(0, Number.MAX_SAFE_INTEGER))
+    .describe('begins after this record; by default with what comes from now on'),
+});
+
+export const StatsQuery = z.object({
+  ...recordFilters,
+  buckets: z.exactOptional(integerParam(1, 240)).describe('parts of the time asked for; default 60'),
+});
+
+const Origin = z.looseObject({ attributes: z.array(KeyValue) });
+
+/** A record as it was stored: OTLP's own forms, and beside them when and from whom it came. */
+export const TelemetryRecord = z.looseObject({
+  id: z.number().int().describe('rises with every record that is stored'),
+  received_at: Timestamp,
+  account_id: z.string(),
+  service_name: z.string(),
+  skew_ms: z.exactOptional(z.number()).describe("how far ahead the sender's clock was, where it said so"),
+  record: LogRecord,
+  resource: z.exactOptional(Origin),
+  scope: z.exactOptional(Origin),
+});
+export type TelemetryRecord = z.infer<typeof TelemetryRecord>;
+
+export const TelemetryStats = z.looseObject({
+  from: Timestamp,
+  to: Timestamp,
+  bucket_ms: z.number().int(),
+  total: z.number().int(),
+  complete: z.boolean().describe('false: too many to count; only the newest of the time asked for were'),
+  buckets: z.array(z.looseObject({ at: Timestamp, count: z.number().int(), errors: z.number().int() })),
+  severities: z.array(z.looseObject({ severity: z.string(), count: z.number().int() })),
+  services: z.array(z.looseObject({ service: z.string(), count: z.number().int() })),
+});
+export type TelemetryStats = z.infer<typeof TelemetryStats>;

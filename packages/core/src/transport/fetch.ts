@@ -1,6 +1,6 @@
 import { readText } from './body.ts';
 import { transportFailure } from './failure.ts';
-import type { Transport } from './transport.ts';
+import type { Transport, TransportRequest } from './transport.ts';
 
 /** A transport over any `fetch`: for runtimes other than Node.js, or an application's instrumented one. */
 export function fetchTransport(fetch: typeof globalThis.fetch = globalThis.fetch): Transport {
@@ -17,7 +17,7 @@ export function fetchTransport(fetch: typeof globalThis.fetch = globalThis.fetch
         const answer = await fetch(url, {
           method: request.method,
           headers: { ...request.headers },
-          ...(request.body !== undefined && { body: request.body as NonNullable<RequestInit['body']> }),
+          ...bodyOf(request),
           redirect: 'manual',
           signal,
         });
@@ -50,6 +50,12 @@ export function fetchTransport(fetch: typeof globalThis.fetch = globalThis.fetch
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** `duplex` is what fetch wants of whoever streams: the answer comes after the body. */
+function bodyOf({ body }: TransportRequest): RequestInit {
+  if (typeof body === 'function') return { body: ReadableStream.from(body()), duplex: 'half' };
+  return body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> };
 }
 
 /** An abort signal with a time-out that can be set again and again; 0 sets none. */

@@ -3,7 +3,8 @@ export interface TransportRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  /** A stream is begun anew each time the request is sent. */
+  readonly body?: string | Uint8Array | (() => AsyncIterable<Uint8Array>);
   /** Milliseconds until the response's head must be there, connecting included. */
   readonly timeoutMs: number;
   /** Milliseconds that the body may stand still; 0 for streams that rest as they like. Default: `timeoutMs`. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { readText } from './body.ts';
 import { transportFailure } from './failure.ts';
@@ -27,7 +28,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
           path: pathname + search,
           method: request.method,
           headers: { ...request.headers },
-          body: request.body ?? null,
+          body: typeof request.body === 'function' ? Readable.from(request.body()) : (request.body ?? null),
           headersTimeout: request.timeoutMs,
           bodyTimeout: request.idleMs ?? request.timeoutMs,
           ...(request.signal && { signal: request.signal }),

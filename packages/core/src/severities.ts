@@ -1,0 +1,3 @@
+/** The least severity of each name: the ranges of OTLP's `SeverityNumber`. */
+export const severities = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const;
+export type SeverityName = keyof typeof severities;
