@@ -1,7 +1,10 @@
 export { TelemetryBatcher } from './client/batcher.ts';
 export type { DropReason, FlushReport, TelemetryStats } from './client/counters.ts';
-export type { TelemetryEvent } from './client/encode.ts';
+export type { TelemetryEvent } from './client/event.ts';
 export { optOut, type Environment } from './client/opt-out.ts';
 export type { TelemetryBatcherOptions } from './client/options.ts';
 export type { QueueLimits } from './client/queue.ts';
+export { previewEvents } from './client/preview.ts';
 export { createRedactor, pathsOfThisProcess, type RedactedPaths, type Redactor } from './client/redact.ts';
+export type { Sampling } from './client/sample.ts';
+export { openSpool, type Spool, type SpoolOptions } from './spool/spool.ts';

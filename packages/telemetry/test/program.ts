@@ -13,6 +13,8 @@ const telemetry = new TelemetryBatcher({
   serviceVersion: '0.0.0',
   spoolDir: SPOOL_DIR,
   installSignalHandlers: ending === 'signal',
+  // All that a test emits has room: what is missing then was lost by something else.
+  queue: { maxEvents: 1_000_000, maxBytes: 2 ** 30 },
 });
 for (let index = 0; index < Number(count); index += 1) telemetry.emit({ name: `${ending}.${index}` });
 
@@ -22,6 +24,7 @@ process.on('exit', () => console.log(JSON.stringify({ endedAfterMs: performance.
 if (ending === 'exit') process.exit(7);
 else if (ending === 'throw') throw new Error('on purpose');
 else if (ending === 'shutdown') await telemetry.shutdown();
+else if (ending === 'flush') await telemetry.flush();
 else if (ending === 'signal') {
   setInterval(() => undefined, 60_000);
   console.log('ready');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 
 export interface SinkEvent {
@@ -12,7 +13,10 @@ export interface SinkEvent {
 
 export interface SinkRequest {
   readonly headers: IncomingHttpHeaders;
+  /** As it was before it was compressed. */
   readonly text: string;
+  /** On the wire. */
+  readonly bytes: number;
   readonly events: readonly SinkEvent[];
 }
 
@@ -34,9 +38,10 @@ export async function startSink(script: Script = () => ({ status: 200, body: { a
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
+      const body = Buffer.concat(chunks);
+      const text = String(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
       const { events } = JSON.parse(text) as { events: SinkEvent[] };
-      const received = { headers: request.headers, text, events };
+      const received = { headers: request.headers, text, bytes: body.length, events };
       const index = requests.push(received) - 1;
       for (const watch of watchers) watch();
       void Promise.resolve(sink.script(received, index)).then((answer) => reply(response, answer));

@@ -13,12 +13,13 @@ const maxDepth = 32;
 const maxChars = 128 * 1024;
 
 /**
- * Makes the attributes of one event. At most `maxValues` values, members of nested ones included, are taken; `dropped`
+ * Makes the attributes of one event, those that are allowed. At most `maxValues` values, members of nested ones included, are taken; `dropped`
  * counts the top-level ones that were not. Accessors run here: they may throw.
  */
 export function toAttributes(
   values: Readonly<Record<string, unknown>>,
   redactor: Redactor,
+  isAllowed: (name: string) => boolean = () => true,
   maxValues = 1000,
 ): { readonly attributes: KeyValue[]; readonly dropped: number } {
   const around = new Set<object>();
@@ -27,7 +28,7 @@ export function toAttributes(
 
   const attributes: KeyValue[] = [];
   for (const [key, value] of Object.entries(values)) {
-    if (value === undefined || key === '') continue;
+    if (value === undefined || key === '' || !isAllowed(key)) continue;
     if (left <= 0) dropped += 1;
     else attributes.push(member(key, value));
   }
@@ -92,6 +93,12 @@ export function toAttributes(
     }
     return list;
   }
+}
+
+/** Makes one value, with the bounds of an attribute. */
+export function toValue(value: unknown, redactor: Redactor): AnyValue {
+  if (typeof value === 'string') return { stringValue: toText(value, redactor) };
+  return toAttributes({ value }, redactor).attributes[0]?.value ?? {};
 }
 
 /** A text that is well-formed Unicode, bounded and redacted. */

@@ -73,6 +73,92 @@ describe('when events are sent', () => {
   });
 });
 
+describe('gzip', () => {
+  test('where it is asked for, and not for what fits into a packet', async () => {
+    const sink = await startSink();
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl, gzip: true });
+    emit(batcher, 1);
+    await batcher.flush();
+    emit(batcher, 50, 1);
+    await batcher.flush();
+    const encodings = sink.requests.map(({ headers }) => headers['content-encoding']);
+    expect(encodings).toEqual([undefined, 'gzip']);
+    const { bytes, text } = sink.requests[1]!;
+    expect(bytes).toBeLessThan(text.length / 4);
+    expect(sink.names()).toEqual(names(51));
+  });
+
+  test('a service on this machine gets none by default', async () => {
+    const sink = await startSink();
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl });
+    emit(batcher, 50);
+    await batcher.flush();
+    expect(sink.requests[0]!.headers['content-encoding']).toBeUndefined();
+  });
+
+  test('a service that knows none gets none from then on', async () => {
+    const sink = await startSink(({ headers }) => ({ status: headers['content-encoding'] ? 415 : 200 }));
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl, gzip: true });
+    emit(batcher, 100);
+    expect(await batcher.flush()).toMatchObject({ sent: 100, dropped: 0 });
+    expect(sink.requests.map(({ headers }) => headers['content-encoding'])).toEqual([
+      'gzip',
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('what is sent', () => {
+  test('only the attributes that are allowed, simple or not', async () => {
+    const sink = await startSink();
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl, allowAttributes: ['tool.*', 'count'] });
+    const attributes = { 'tool.name': 'read', count: 1, other: 'o', toolbox: 't' };
+    batcher.emit({ name: 'x', attributes });
+    batcher.emit({ name: 'x', attributes: { ...attributes, nested: [1], 'tool.args': ['a'] } });
+    await batcher.flush();
+    const own = ['event.name', 'event.id', 'service.name', 'service.version', 'os.type'];
+    expect(sink.requests[0]!.events.map((event) => event.attributes.map(({ key }) => key))).toEqual([
+      [...own, 'tool.name', 'count'],
+      [...own, 'tool.name', 'count', 'tool.args'],
+    ]);
+  });
+
+  test('a part of the events of a name: whole sessions, and every error', async () => {
+    const sink = await startSink();
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl, sampling: { tick: 0.25, '*': 0 } });
+    for (let session = 0; session < 400; session += 1)
+      for (let index = 0; index < 2; index += 1)
+        batcher.emit({ name: 'tick', attributes: { 'session.id': `session_${session}` } });
+    for (let index = 0; index < 8; index += 1) batcher.emit({ name: 'tick' });
+    batcher.emit({ name: 'other' });
+    batcher.emit({ name: 'other', severityNumber: 17 });
+    await batcher.flush();
+    const events = sink.requests.flatMap((request) => request.events);
+    const sessions = events.map((event) => attributeOf(event, 'session.id')).filter(Boolean);
+    expect(sessions.length).toBe(new Set(sessions).size * 2);
+    expect(new Set(sessions).size).toBeGreaterThan(70);
+    expect(new Set(sessions).size).toBeLessThan(130);
+    expect(events.length - sessions.length).toBe(2 + 1);
+    expect(batcher.stats()).toMatchObject({
+      sent: events.length,
+      sampledOut: 810 - events.length,
+      dropped: {},
+    });
+  });
+
+  test('when, by the clock of this machine', async () => {
+    const sink = await startSink();
+    const { batcher, clock } = makeBatcher({ baseUrl: sink.baseUrl });
+    emit(batcher, 1);
+    const emitted = clock.now();
+    await clock.advance(1000);
+    await batcher.flush();
+    expect(sink.requests[0]!.headers['x-sent-at']).toBe(String(emitted + 1000));
+    expect(sink.requests[0]!.events[0]!.timeUnixNano).toBe(`${emitted}000000`);
+  });
+});
+
 describe('flush and shutdown', () => {
   test('parallel flushes all wait for what was emitted before them', async () => {
     const sink = await startSink();
@@ -228,7 +314,13 @@ describe('what the service says', () => {
     await clock.advance(600_000);
     await batcher.shutdown();
     expect(sink.requests).toHaveLength(1);
-    expect(batcher.stats()).toEqual({ waiting: 0, sent: 0, spooled: 0, dropped: { refused: 180 } });
+    expect(batcher.stats()).toEqual({
+      waiting: 0,
+      sent: 0,
+      spooled: 0,
+      sampledOut: 0,
+      dropped: { refused: 180 },
+    });
   });
 
   test('429: nothing is sent before its time, not even by a flush; then the same batch goes', async () => {
@@ -285,6 +377,7 @@ describe('losses', () => {
     const { batcher } = makeBatcher({
       baseUrl: sink.baseUrl,
       queue: { maxEvents: 10 },
+      allowAttributes: [],
       onDrop: (reason, count) => heard.push([reason, count]),
     });
     batcher.report({ name: 'boom', severity: 'error' });
@@ -332,9 +425,11 @@ describe('losses', () => {
   test('what changes after the emit does not change the event', async () => {
     const sink = await startSink();
     const { batcher } = makeBatcher({ baseUrl: sink.baseUrl });
-    const attributes = { list: ['before'] };
+    const attributes = { text: 'before', list: ['before'] };
+    const simple = { name: 'x', body: 'before', attributes: { text: 'before' } };
     batcher.emit({ name: 'x', attributes });
-    attributes.list[0] = 'after';
+    batcher.emit(simple);
+    attributes.text = attributes.list[0] = simple.body = simple.attributes.text = 'after';
     await batcher.flush();
     expect(sink.requests[0]!.text).toContain('before');
     expect(sink.requests[0]!.text).not.toContain('after');
@@ -362,7 +457,7 @@ test('it never reports on itself: what its own requests emit is not taken', asyn
   }
   await batcher.flush();
   expect(sink.names()).toEqual(['e0', 'e0', 'e0']);
-  expect(batcher.stats()).toEqual({ waiting: 0, sent: 1, spooled: 0, dropped: {} });
+  expect(batcher.stats()).toEqual({ waiting: 0, sent: 1, spooled: 0, sampledOut: 0, dropped: {} });
 });
 
 async function closedPort(): Promise<string> {

@@ -12,16 +12,20 @@ import { batchLimits } from '@sallyport/core/contract';
 import { openSpool, type Spool } from '../spool/spool.ts';
 import { Counters, flushReport, type FlushReport, type TelemetryStats } from './counters.ts';
 import { Delivery, isSending } from './delivery.ts';
-import type { Encoder, TelemetryEvent } from './encode.ts';
+import type { Encoder, QueuedEvent } from './encode.ts';
 import { encoderFor } from './encoder-for.ts';
+import type { TelemetryEvent } from './event.ts';
 import { installExitHandlers } from './exit-handlers.ts';
 import { optOut } from './opt-out.ts';
 import { errorHook, type TelemetryBatcherOptions } from './options.ts';
 import { EventQueue } from './queue.ts';
-import { sendBatch } from './send.ts';
+import { createSampler, type Sampler } from './sample.ts';
+import { createSender } from './send.ts';
 
 const batchBounds = { maxEvents: batchLimits.maxEvents, maxBytes: 900 * 1024 };
 const shutdownMs = 1500;
+/** A program that ends by itself is not held up for longer. */
+const drainMs = 1000;
 
 /**
  * Collects events and sends them in batches: at 50, after 60 s, at `flush()`, and at the end of the process, when what
@@ -40,7 +44,8 @@ export class TelemetryBatcher implements Reporter {
   readonly #flushIntervalMs: number;
   readonly #counters: Counters;
   readonly #encoder: Encoder;
-  readonly #queue: EventQueue;
+  readonly #sampler: Sampler | undefined;
+  readonly #queue: EventQueue<QueuedEvent>;
   readonly #spool: Spool | undefined;
   readonly #delivery: Delivery;
   readonly #onError: (error: unknown) => void;
@@ -64,11 +69,12 @@ export class TelemetryBatcher implements Reporter {
     this.#counters = new Counters(options.onDrop);
     this.#queue = new EventQueue({ maxEvents: 2048, maxBytes: 4 * 1024 * 1024, ...options.queue });
     this.#encoder = encoderFor({ ...options, clock, random, dialect });
+    this.#sampler = options.sampling && createSampler(options.sampling);
     const spool = spoolDir === undefined ? undefined : openSpool({ directory: spoolDir, clock });
     if (this.offBy !== undefined) spool?.clear();
     this.#spool = spool;
     this.#delivery = new Delivery({
-      send: (events, signal) => sendBatch({ ...options, clock }, events, signal),
+      send: createSender({ ...options, clock }),
       spool,
       bounds: batchBounds,
       counters: this.#counters,
@@ -99,7 +105,8 @@ export class TelemetryBatcher implements Reporter {
     if (this.offBy !== undefined || isSending()) return;
     if (this.#ending) return this.#counters.drop('closed', 1);
     if (this.#delivery.isDisabled) return this.#counters.drop('refused', 1);
-    this.#enqueue(event);
+    if (!this.#isWanted(event)) return;
+    this.#enqueue(() => this.#encoder.take(event));
     if (this.#installHandlers) {
       this.#uninstallHandlers = this.#installHandlers();
       this.#installHandlers = undefined;
@@ -129,13 +136,14 @@ export class TelemetryBatcher implements Reporter {
       waiting: this.#queue.length + this.#delivery.unsettled,
       sent: this.#counters.sent,
       spooled: this.#counters.spooled,
+      sampledOut: this.#counters.sampledOut,
       dropped: this.#counters.dropped,
     };
   }
 
-  #enqueue(event: TelemetryEvent): void {
+  #enqueue(take: () => QueuedEvent | undefined): void {
     try {
-      const queued = this.#encoder.encode(event);
+      const queued = take();
       if (queued) this.#counters.drop('overflow', this.#queue.push(queued));
       else this.#counters.drop('too_large', 1);
     } catch {
@@ -143,11 +151,35 @@ export class TelemetryBatcher implements Reporter {
     }
   }
 
+  #isWanted(event: TelemetryEvent): boolean {
+    if (this.#sampler === undefined || this.#sampler(event)) return true;
+    this.#counters.sampledOut += 1;
+    return false;
+  }
+
+  /** Writes events as they leave the queue; those for which that fails are dropped. */
+  #write(queued: readonly QueuedEvent[]): string[] {
+    const events: string[] = [];
+    for (const each of queued) {
+      try {
+        const json = this.#encoder.write(each);
+        if (json === undefined) this.#counters.drop('too_large', 1);
+        else events.push(json);
+      } catch {
+        this.#counters.drop('invalid', 1);
+      }
+    }
+    return events;
+  }
+
   /** Sees to it that what waits is sent: at once where a batch is full, else in time. */
   #schedule(): void {
-    if (this.#runs > 0 || this.#ending || this.stats().waiting === 0) return;
+    if (this.#runs > 0 || this.#ending) return;
+    const isFull = this.#queue.length >= batchBounds.maxEvents;
+    if (this.#timer && !isFull) return;
+    if (this.#queue.length + this.#delivery.unsettled === 0) return;
     const { pauseMs } = this.#delivery;
-    if (pauseMs === 0 && this.#queue.length >= batchBounds.maxEvents) {
+    if (pauseMs === 0 && isFull) {
       void this.#run();
       return;
     }
@@ -170,14 +202,15 @@ export class TelemetryBatcher implements Reporter {
     this.#reportDrops();
     const { maxEvents, maxBytes } = batchBounds;
     const upTo = this.#queue.lastSeq;
-    const take = () => this.#queue.take(maxEvents, maxBytes, upTo).map(({ json }) => json);
+    const take = () => this.#write(this.#queue.take(maxEvents, maxBytes, upTo));
     this.#runs += 1;
     this.#lastRun = this.#lastRun
       .then(() => this.#delivery.run(take, this.#requests.signal))
       .catch(this.#onError)
       .then(() => {
         this.#runs -= 1;
-        if (this.#delivery.isDisabled) this.#counters.drop('refused', this.#takeAll().length);
+        if (this.#delivery.isDisabled)
+          this.#counters.drop('refused', this.#queue.take(Infinity, Infinity).length);
         this.#schedule();
       });
     return this.#lastRun;
@@ -203,7 +236,7 @@ export class TelemetryBatcher implements Reporter {
 
   #drainAtExit(): void {
     if (this.stats().waiting === 0 || this.#delivery.pauseMs > 0 || this.#requests.signal.aborted) return;
-    void this.#runWithin(shutdownMs);
+    void this.#runWithin(drainMs);
   }
 
   /**
@@ -225,7 +258,7 @@ export class TelemetryBatcher implements Reporter {
   }
 
   #takeAll(): string[] {
-    return this.#queue.take(Infinity, Infinity).map(({ json }) => json);
+    return this.#write(this.#queue.take(Infinity, Infinity));
   }
 
   /** Losses are told to the service, too: one event a flush, about one reason. */
@@ -234,11 +267,7 @@ export class TelemetryBatcher implements Reporter {
     const lost = this.#counters.takeUnreported();
     if (!lost) return;
     const { reason, count } = lost;
-    this.#enqueue({
-      name: 'telemetry.dropped',
-      severityNumber: 13,
-      severityText: 'warn',
-      attributes: { reason, count },
-    });
+    const event = { name: 'telemetry.dropped', severityNumber: 13, severityText: 'warn' };
+    this.#enqueue(() => this.#encoder.takeOwn({ ...event, attributes: { reason, count } }));
   }
 }

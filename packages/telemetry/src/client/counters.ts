@@ -21,6 +21,8 @@ export interface TelemetryStats {
   readonly waiting: number;
   readonly sent: number;
   readonly spooled: number;
+  /** Left out on purpose, as the sampling says. */
+  readonly sampledOut: number;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
 }
 
@@ -36,6 +38,7 @@ export interface FlushReport {
 export class Counters {
   sent = 0;
   spooled = 0;
+  sampledOut = 0;
   readonly #dropped = new Map<DropReason, number>();
   readonly #unreported = new Map<DropReason, number>();
   readonly #onDrop: ((reason: DropReason, count: number) => void) | undefined;

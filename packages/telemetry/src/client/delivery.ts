@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { fullJitter, type Clock, type Random } from '@sallyport/core';
 import type { Claim, Spool } from '../spool/spool.ts';
 import type { Counters } from './counters.ts';
+import type { Send } from './send.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What one request takes. */
@@ -11,7 +12,7 @@ export interface BatchBounds {
 }
 
 export interface DeliveryOptions {
-  readonly send: (events: readonly string[], signal: AbortSignal) => Promise<Verdict>;
+  readonly send: Send;
   readonly spool: Spool | undefined;
   readonly bounds: BatchBounds;
   readonly counters: Counters;
@@ -62,6 +63,7 @@ export class Delivery {
 
   /** Milliseconds for which nothing may be sent. */
   get pauseMs(): number {
+    if (this.#pausedUntil === 0) return 0; // nearly always, and asked at each event
     return Math.max(0, this.#pausedUntil - this.#options.clock.monotonic());
   }
 
@@ -76,7 +78,11 @@ export class Delivery {
       const batch = this.#next(take);
       if (!batch) return;
       this.#claim?.renew();
-      const verdict = await sending.run(true, () => this.#options.send(batch.events, signal));
+      const sent = sending.run(true, () => this.#options.send(batch.events, signal));
+      // Written while the service is at work on the one before.
+      if (!this.#claim && this.#batches.length === 1)
+        this.#batches.push(...toBatches(take(), this.#options.bounds));
+      const verdict = await sent;
       if (this.#batches[0] !== batch) return; // it was released meanwhile
       this.#batches.splice(0, 1, ...this.#apply(batch, verdict));
       if (this.#batches.length === 0) this.#settleClaim([]);
@@ -95,7 +101,7 @@ export class Delivery {
   #next(take: () => readonly string[]): Batch | undefined {
     if (this.#batches.length === 0) {
       const events = take();
-      this.#batches = events.length > 0 ? [toBatch(events)] : this.#claimSegment();
+      this.#batches = events.length > 0 ? toBatches(events, this.#options.bounds) : this.#claimSegment();
     }
     return this.#batches[0];
   }
@@ -107,7 +113,7 @@ export class Delivery {
       for (let claim = spool.claim(); claim; claim = spool.claim()) {
         counters.drop('damaged', claim.damaged);
         this.#claim = claim;
-        if (claim.lines.length > 0) return toBatches(claim.lines, bounds);
+        if (claim.events.length > 0) return toBatches(claim.events, bounds);
         this.#settleClaim([]);
       }
     } catch (error) {
@@ -183,6 +189,9 @@ function toBatch(events: readonly string[]): Batch {
 /** Always in the same way, so that a segment that is sent again makes the same requests. */
 function toBatches(lines: readonly string[], { maxEvents, maxBytes }: BatchBounds): Batch[] {
   const batches: string[][] = [];
+  const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
+  // A character is at most three bytes: mostly nothing need be counted.
+  if (lines.length > 0 && lines.length <= maxEvents && chars * 3 <= maxBytes) return [toBatch(lines)];
   let bytes = 0;
   for (const line of lines) {
     const size = Buffer.byteLength(line) + 1;

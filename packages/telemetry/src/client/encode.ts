@@ -1,26 +1,29 @@
 import type { Clock } from '@sallyport/core';
 import type { AnyValue } from '@sallyport/core/contract';
-import { cut, toAttributes, toText, type KeyValue } from './any-value.ts';
-import type { QueuedEvent } from './queue.ts';
+import { cut, toAttributes, toText, toValue, type KeyValue } from './any-value.ts';
+import { capture, severityOf, stampOf, type CapturedEvent, type Stamp } from './capture.ts';
+import type { TelemetryEvent } from './event.ts';
+import type { Queueable } from './queue.ts';
 import type { Redactor } from './redact.ts';
 import { createAttributesWriter } from './write-attributes.ts';
 
-/** What may be emitted: an OTLP log record, with attributes as plain values. */
-export interface TelemetryEvent {
-  /** Becomes the attribute `event.name`. Dotted and stable: `session.started`. */
-  readonly name: string;
-  /** OTLP severity, 1 to 24: 9 is info (default), 17 is error. */
-  readonly severityNumber?: number;
-  readonly severityText?: string;
-  readonly body?: string;
-  /** Plain values, nested ones too, dates and errors; anything else becomes text. */
-  readonly attributes?: Readonly<Record<string, unknown>>;
+/** An event that waits: captured, or written already because it is not plain or not small. */
+export type QueuedEvent = CapturedEvent | WrittenEvent;
+
+interface WrittenEvent extends Queueable {
+  readonly json: string;
 }
 
 export interface Encoder {
   /** The event as it is queued; `undefined`: even cut down it is too large. Throws what an accessor of the event throws. */
-  encode(event: TelemetryEvent): QueuedEvent | undefined;
+  take(event: TelemetryEvent): QueuedEvent | undefined;
+  /** The same of an event of the batcher's own: all its attributes are allowed. */
+  takeOwn(event: TelemetryEvent): QueuedEvent | undefined;
+  /** One OTLP LogRecord in JSON, on one line, redacted; `undefined`: even cut down it is too large. */
+  write(queued: QueuedEvent): string | undefined;
 }
+
+type Unwritten = CapturedEvent | TelemetryEvent;
 
 interface Draft {
   readonly body: AnyValue | undefined;
@@ -31,99 +34,114 @@ interface Draft {
 /** Makes events into OTLP JSON: stamped, with the attributes `own` that all have, redacted, at most `maxBytes` each. */
 export function createEncoder(options: {
   readonly clock: Clock;
-  readonly nextId: () => string;
+  /** Makes an id of an event of this time, in epoch milliseconds. */
+  readonly nextId: (ms: number) => string;
   readonly redactor: Redactor;
+  /** Whether attributes of this name are sent; others are left out. */
+  readonly isAllowed?: (name: string) => boolean;
   readonly own: Readonly<Record<string, string>>;
   readonly maxBytes: number;
 }): Encoder {
-  const { clock, nextId, redactor, maxBytes } = options;
+  const { clock, nextId, redactor, isAllowed = () => true, maxBytes } = options;
   const own = Object.entries(options.own).map(([key, stringValue]) => ({ key, value: { stringValue } }));
   const taken = new Set(['event.name', 'event.id', ...Object.keys(options.own)]);
   const ownJson = own.map((attribute) => `,${JSON.stringify(attribute)}`).join('');
-  const writeAttributes = createAttributesWriter(redactor, taken);
+  const writeAttributes = createAttributesWriter(redactor, (name) => isAllowed(name) && !taken.has(name));
 
   /** The short way; `undefined` where the long one is to be taken. */
-  function write(
-    { name, body, attributes = {} }: TelemetryEvent,
-    head: Head,
+  function writePlain(
+    { name, body, severityText, attributes }: CapturedEvent,
+    severity: number,
+    time: string,
     id: string,
   ): string | undefined {
     const rest = writeAttributes(attributes);
     if (rest === undefined) return undefined;
-    const { timeUnixNano: time, severityNumber, severityText } = head;
     const quoted = (text: string) => JSON.stringify(toText(text, redactor));
     const written = body === undefined ? '' : `"body":{"stringValue":${quoted(body)}},`;
     return (
-      `{"timeUnixNano":"${time}","observedTimeUnixNano":"${time}","severityNumber":${severityNumber},` +
-      `"severityText":${severityText === 'info' ? '"info"' : JSON.stringify(severityText)},${written}"attributes":[` +
+      `{"timeUnixNano":"${time}","observedTimeUnixNano":"${time}","severityNumber":${severity},` +
+      `"severityText":${JSON.stringify(severityName(severityText, severity))},${written}"attributes":[` +
       `{"key":"event.name","value":{"stringValue":${quoted(name)}}},` +
       `{"key":"event.id","value":{"stringValue":"${id}"}}${ownJson}${rest && `,${rest}`}]}`
     );
   }
 
-  function draftOf({ body, attributes = {} }: TelemetryEvent): Draft {
-    const given = toAttributes(attributes, redactor);
+  function draftOf({ body, attributes = {} }: Unwritten, isOwn: boolean): Draft {
+    const given = toAttributes(attributes, redactor, isOwn ? undefined : isAllowed);
     return {
-      body: body === undefined ? undefined : { stringValue: toText(body, redactor) },
+      body: body === undefined ? undefined : toValue(body, redactor),
       attributes: given.attributes.filter(({ key }) => !taken.has(key)),
       dropped: given.dropped,
     };
   }
 
-  return {
-    encode(event) {
-      const head = headOf(event, clock);
-      const severity = head.severityNumber;
-      const id = nextId();
-      const short = write(event, head, id);
-      const shortBytes = short === undefined ? Infinity : Buffer.byteLength(short);
-      if (short !== undefined && shortBytes <= maxBytes) return { json: short, bytes: shortBytes, severity };
+  function writeCaptured(event: CapturedEvent): string | undefined {
+    const { stamp, severity } = event;
+    const id = nextId(stamp.ms);
+    const short = writePlain(event, severity, unixNano(stamp), id);
+    // A character is at most three bytes: most are let through without being counted.
+    if (short !== undefined && (short.length * 3 <= maxBytes || Buffer.byteLength(short) <= maxBytes))
+      return short;
+    return writeAny(event, severity, stamp, { id });
+  }
 
-      const identity = [
-        { key: 'event.name', value: { stringValue: toText(event.name, redactor) } },
-        { key: 'event.id', value: { stringValue: id } },
-        ...own,
-      ];
-      let draft: Draft | undefined = draftOf(event);
-      // Each round cuts the largest part: a few suffice, or the event is made of very many small ones.
-      for (let round = 0; draft && round < 16; round += 1) {
-        const json = JSON.stringify({
-          ...head,
-          ...(draft.body && { body: draft.body }),
-          attributes: [...identity, ...draft.attributes],
-          ...(draft.dropped > 0 && { droppedAttributesCount: draft.dropped }),
-        });
-        const bytes = Buffer.byteLength(json);
-        if (bytes <= maxBytes) return { json, bytes, severity };
-        draft = cutLargest(draft, bytes - maxBytes);
-      }
-      return undefined;
+  /** The long way: whatever an event may have, cut down until it fits. */
+  function writeAny(
+    event: Unwritten,
+    severity: number,
+    stamp: Stamp,
+    { id = nextId(stamp.ms), isOwn = false } = {},
+  ): string | undefined {
+    const { timeUnixNano, trace }: Partial<TelemetryEvent> = 'stamp' in event ? {} : event;
+    const identity = [
+      { key: 'event.name', value: { stringValue: toText(event.name, redactor) } },
+      { key: 'event.id', value: { stringValue: id } },
+      ...own,
+    ];
+    let draft: Draft | undefined = draftOf(event, isOwn);
+    // Each round cuts the largest part: a few suffice, or the event is made of very many small ones.
+    for (let round = 0; draft && round < 16; round += 1) {
+      const json = JSON.stringify({
+        timeUnixNano: timeUnixNano ?? unixNano(stamp),
+        observedTimeUnixNano: unixNano(stamp),
+        severityNumber: severity,
+        severityText: severityName(event.severityText, severity),
+        ...(draft.body && { body: draft.body }),
+        attributes: [...identity, ...draft.attributes],
+        ...(draft.dropped > 0 && { droppedAttributesCount: draft.dropped }),
+        ...trace,
+      });
+      const bytes = Buffer.byteLength(json);
+      if (bytes <= maxBytes) return json;
+      draft = cutLargest(draft, bytes - maxBytes);
+    }
+    return undefined;
+  }
+
+  function takeWritten(event: TelemetryEvent, stamp: Stamp, isOwn: boolean): WrittenEvent | undefined {
+    const severity = severityOf(event);
+    const json = writeAny(event, severity, stamp, { isOwn });
+    return json === undefined ? undefined : { json, severity, bytes: Buffer.byteLength(json) };
+  }
+
+  return {
+    take(event) {
+      const stamp = stampOf(clock);
+      return capture(event, stamp) ?? takeWritten(event, stamp, false);
     },
+    takeOwn: (event) => takeWritten(event, stampOf(clock), true),
+    write: (queued) => ('json' in queued ? queued.json : writeCaptured(queued)),
   };
 }
 
-interface Head {
-  readonly timeUnixNano: string;
-  readonly observedTimeUnixNano: string;
-  readonly severityNumber: number;
-  readonly severityText: string;
+function severityName(text: string | undefined, severity: number): string {
+  return text?.toWellFormed() ?? (severity >= 17 ? 'error' : 'info');
 }
 
-function headOf({ severityNumber = 9, severityText }: TelemetryEvent, clock: Clock): Head {
-  const time = unixNano(clock);
-  const severity = Number.isInteger(severityNumber) ? Math.min(24, Math.max(0, severityNumber)) : 0;
-  return {
-    timeUnixNano: time,
-    observedTimeUnixNano: time,
-    severityNumber: severity,
-    severityText: severityText?.toWellFormed() ?? (severity >= 17 ? 'error' : 'info'),
-  };
-}
-
-/** Nanoseconds since the Unix epoch, in decimal: the wall clock's milliseconds, and within them the monotonic clock's. */
-function unixNano(clock: Clock): string {
-  const fraction = Math.trunc((clock.monotonic() % 1) * 1e6);
-  return `${String(Math.trunc(clock.now()))}${String(fraction).padStart(6, '0')}`;
+/** Nanoseconds since the Unix epoch, in decimal. */
+function unixNano({ ms, nanos }: Stamp): string {
+  return `${ms}${String(nanos).padStart(6, '0')}`;
 }
 
 /** Cuts the largest text, body or attribute, by `excess` bytes; a large value of another kind goes as a whole. */

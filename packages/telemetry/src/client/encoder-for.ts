@@ -8,7 +8,10 @@ const maxEventBytes = 64 * 1024;
 
 /** The encoder of a batcher: what its options say of the program goes into every event. */
 export function encoderFor(
-  options: Pick<TelemetryBatcherOptions, 'serviceName' | 'serviceVersion' | 'redactor' | 'dialect'> & {
+  options: Pick<
+    TelemetryBatcherOptions,
+    'serviceName' | 'serviceVersion' | 'redactor' | 'dialect' | 'allowAttributes'
+  > & {
     readonly clock: Clock;
     readonly random: Random;
   },
@@ -16,8 +19,9 @@ export function encoderFor(
   const { clock, random, dialect = neutralDialect } = options;
   return createEncoder({
     clock,
-    nextId: createEventIds(clock, random),
+    nextId: createEventIds(random),
     redactor: options.redactor ?? createRedactor(pathsOfThisProcess()),
+    ...(options.allowAttributes && { isAllowed: allowing(options.allowAttributes) }),
     own: {
       'service.name': inDialect(options.serviceName, dialect),
       'service.version': options.serviceVersion,
@@ -25,4 +29,11 @@ export function encoderFor(
     },
     maxBytes: maxEventBytes,
   });
+}
+
+/** Whether a name is in the list; `tool.*` stands for all that begin with `tool.`. */
+function allowing(list: readonly string[]): (name: string) => boolean {
+  const names = new Set(list);
+  const starts = list.filter((entry) => entry.endsWith('*')).map((entry) => entry.slice(0, -1));
+  return (name) => names.has(name) || starts.some((start) => name.startsWith(start));
 }

@@ -1,9 +1,10 @@
-import type { Random } from '@sallyport/core';
+import { systemClock, type Clock, type Random } from '@sallyport/core';
 import type { ClientOptions } from '@sallyport/core/client';
 import type { DropReason } from './counters.ts';
 import type { Environment } from './opt-out.ts';
 import type { QueueLimits } from './queue.ts';
 import type { Redactor } from './redact.ts';
+import type { Sampling } from './sample.ts';
 
 export interface TelemetryBatcherOptions extends ClientOptions {
   /** Which program this is, in neutral words: `agent_desktop`. */
@@ -14,8 +15,14 @@ export interface TelemetryBatcherOptions extends ClientOptions {
   /** `false`: off, as by the environment's switches. Those have the last word (see `optOut`). */
   readonly enabled?: boolean;
   readonly env?: Environment;
+  /** The attributes that are sent, such as `tool.name` or `tool.*`; default: all. Others never leave the process. */
+  readonly allowAttributes?: readonly string[];
   /** Default: secrets, and the directories of this process. */
   readonly redactor?: Redactor;
+  /** How many events of a name are sent, from 0 to 1; default: all. Errors always are. */
+  readonly sampling?: Sampling;
+  /** Request bodies as gzip (default: unless the service is on this machine, where it costs time and saves none). */
+  readonly gzip?: boolean;
   /** Default 2,048 events and 4 MiB. */
   readonly queue?: Partial<QueueLimits>;
   /** Default: the contract's 60 s. */
@@ -23,7 +30,7 @@ export interface TelemetryBatcherOptions extends ClientOptions {
   readonly random?: Random;
   /** Told of each loss. Must not emit. */
   readonly onDrop?: (reason: DropReason, count: number) => void;
-  /** Told of the batcher's own trouble, such as a spool that cannot be written. */
+  /** Told of the batcher's own trouble, such as a spool that cannot be written; default: a line on stderr with `SALLYPORT_DEBUG`. */
   readonly onError?: (error: unknown) => void;
   /** Send, or spool, what waits when the process ends by itself (default true). */
   readonly installExitHandlers?: boolean;
@@ -31,13 +38,30 @@ export interface TelemetryBatcherOptions extends ClientOptions {
   readonly installSignalHandlers?: boolean;
 }
 
-/** A hook's own trouble must not reach whoever emits. */
-export function errorHook({ onError }: Pick<TelemetryBatcherOptions, 'onError'>): (error: unknown) => void {
+const debugEveryMs = 60_000;
+
+/** Where a batcher's own trouble goes: to the hook, whose own trouble must not reach whoever emits. */
+export function errorHook({
+  onError,
+  env = process.env,
+  clock = systemClock,
+}: TelemetryBatcherOptions): (error: unknown) => void {
+  const tell = onError ?? (env['SALLYPORT_DEBUG'] ? debugLine(clock) : () => undefined);
   return (error) => {
     try {
-      onError?.(error);
+      tell(error);
     } catch {
       // Nothing is left to tell it to.
     }
+  };
+}
+
+/** One line a minute on stderr: never through a logger, which may report here. */
+function debugLine(clock: Clock): (error: unknown) => void {
+  let nextAt = -Infinity;
+  return (error) => {
+    if (clock.monotonic() < nextAt) return;
+    nextAt = clock.monotonic() + debugEveryMs;
+    process.stderr.write(`telemetry: ${error instanceof Error ? error.message : String(error)}\n`);
   };
 }

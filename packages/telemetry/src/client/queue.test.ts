@@ -1,19 +1,23 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EventQueue, type QueuedEvent } from './queue.ts';
+import { EventQueue, type Queueable } from './queue.ts';
+
+interface QueuedEvent extends Queueable {
+  readonly json: string;
+}
 
 const event = (json: string, severity = 9, bytes = 1): QueuedEvent => ({ json, severity, bytes });
 const jsons = (events: readonly QueuedEvent[]) => events.map(({ json }) => json);
 
 test('gives events in the order in which they came, whatever their severity', () => {
-  const queue = new EventQueue({ maxEvents: 10, maxBytes: 100 });
+  const queue = new EventQueue<QueuedEvent>({ maxEvents: 10, maxBytes: 100 });
   for (const [index, severity] of [9, 17, 1, 21, 9].entries()) queue.push(event(String(index), severity));
   expect(jsons(queue.take(3, 100))).toEqual(['0', '1', '2']);
   expect(jsons(queue.take(3, 100))).toEqual(['3', '4']);
 });
 
 test('errors outlive what surrounds them; among equals the oldest goes', () => {
-  const queue = new EventQueue({ maxEvents: 3, maxBytes: 100 });
+  const queue = new EventQueue<QueuedEvent>({ maxEvents: 3, maxBytes: 100 });
   for (const [json, severity] of [
     ['i1', 9],
     ['e1', 17],
@@ -28,7 +32,7 @@ test('errors outlive what surrounds them; among equals the oldest goes', () => {
 });
 
 test('takes by bytes, at least one, and not beyond a place', () => {
-  const queue = new EventQueue({ maxEvents: 10, maxBytes: 1000 });
+  const queue = new EventQueue<QueuedEvent>({ maxEvents: 10, maxBytes: 1000 });
   for (const json of ['a', 'b', 'c']) queue.push(event(json, 9, 100));
   const upTo = queue.lastSeq;
   queue.push(event('d', 9, 100));
@@ -74,7 +78,7 @@ test('behaves as a plain list would, and keeps its bounds', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 12 }), (steps, maxEvents) => {
       const maxBytes = 200;
-      const queue = new EventQueue({ maxEvents, maxBytes });
+      const queue = new EventQueue<QueuedEvent>({ maxEvents, maxBytes });
       const model = new Model();
       for (const [index, one] of steps.entries()) {
         if ('take' in one) {
@@ -90,7 +94,7 @@ test('behaves as a plain list would, and keeps its bounds', () => {
 });
 
 test('stays in order over many more events than its inner parts hold', () => {
-  const queue = new EventQueue({ maxEvents: 5000, maxBytes: Infinity });
+  const queue = new EventQueue<QueuedEvent>({ maxEvents: 5000, maxBytes: Infinity });
   const taken: string[] = [];
   for (let index = 0; index < 20_000; index += 1) {
     queue.push(event(String(index)));

@@ -1,8 +1,6 @@
-/** An event that waits to be sent: immutable text, so that nothing its reporter does later changes it. */
-export interface QueuedEvent {
-  /** One OTLP LogRecord in JSON, on one line. */
-  readonly json: string;
-  /** Of `json` in UTF-8. */
+/** An event that waits to be sent. Nothing that its reporter does later changes it. */
+export interface Queueable {
+  /** What it takes in memory and on the wire, about. */
   readonly bytes: number;
   /** OTLP severity number, 0 to 24. */
   readonly severity: number;
@@ -13,32 +11,33 @@ export interface QueueLimits {
   readonly maxBytes: number;
 }
 
-interface Entry {
-  readonly seq: number;
-  readonly event: QueuedEvent;
-}
-
 /** First in, first out, over a moving start: `shift()` of a long array would move all that is behind. */
-class Lane {
-  #entries: (Entry | undefined)[] = [];
+class Lane<E> {
+  #events: (E | undefined)[] = [];
+  #seqs: number[] = [];
   #start = 0;
 
-  push(entry: Entry): void {
-    this.#entries.push(entry);
+  /** The place of the oldest event; `Infinity`: there is none. */
+  get seq(): number {
+    return this.#seqs[this.#start] ?? Infinity;
   }
 
-  peek(): Entry | undefined {
-    return this.#entries[this.#start];
+  push(event: E, seq: number): void {
+    this.#events.push(event);
+    this.#seqs.push(seq);
   }
 
-  shift(): Entry | undefined {
-    const entry = this.peek();
-    this.#entries[this.#start++] = undefined;
-    if (this.#start > 1024 || this.#start >= this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#start);
+  peek(): E | undefined {
+    return this.#events[this.#start];
+  }
+
+  shift(): void {
+    this.#events[this.#start++] = undefined;
+    if (this.#start > 1024 || this.#start >= this.#events.length) {
+      this.#events = this.#events.slice(this.#start);
+      this.#seqs = this.#seqs.slice(this.#start);
       this.#start = 0;
     }
-    return entry;
   }
 }
 
@@ -46,9 +45,9 @@ class Lane {
  * The events that wait, bounded by number and bytes. It gives them in the order in which they came; when it is full the
  * oldest of the least severe goes, so that errors outlive what surrounds them.
  */
-export class EventQueue {
+export class EventQueue<E extends Queueable> {
   /** One for each of OTLP's six ranges of severity, the least severe first. */
-  readonly #lanes = Array.from({ length: 6 }, () => new Lane());
+  readonly #lanes = Array.from({ length: 6 }, () => new Lane<E>());
   readonly #limits: QueueLimits;
   #lastSeq = 0;
   #length = 0;
@@ -72,8 +71,8 @@ export class EventQueue {
   }
 
   /** Adds an event; returns how many had to go for it, itself perhaps among them. */
-  push(event: QueuedEvent): number {
-    this.#laneOf(event).push({ seq: ++this.#lastSeq, event });
+  push(event: E): number {
+    this.#laneOf(event).push(event, ++this.#lastSeq);
     this.#length += 1;
     this.#bytes += event.bytes;
     let evicted = 0;
@@ -87,40 +86,41 @@ export class EventQueue {
   }
 
   /** Takes the oldest events up to the place `upTo`: at most so many, and so many bytes, but at least one. */
-  take(maxEvents: number, maxBytes: number, upTo = Infinity): QueuedEvent[] {
-    const taken: QueuedEvent[] = [];
+  take(maxEvents: number, maxBytes: number, upTo = Infinity): E[] {
+    const taken: E[] = [];
     let bytes = 0;
     while (taken.length < maxEvents) {
       const lane = this.#oldestLane();
       const next = lane?.peek();
-      if (!lane || !next || next.seq > upTo) break;
-      bytes += next.event.bytes + 1;
+      if (!lane || !next || lane.seq > upTo) break;
+      bytes += next.bytes + 1;
       if (taken.length > 0 && bytes > maxBytes) break;
-      taken.push(next.event);
+      taken.push(next);
       this.#shift(lane);
     }
     return taken;
   }
 
-  #laneOf({ severity }: QueuedEvent): Lane {
+  #laneOf({ severity }: E): Lane<E> {
     const index = Math.min(5, Math.max(0, Math.ceil(severity / 4) - 1));
-    return this.#lanes[index] as Lane;
+    return this.#lanes[index] as Lane<E>;
   }
 
-  #oldestLane(): Lane | undefined {
-    let oldest: Lane | undefined;
+  #oldestLane(): Lane<E> | undefined {
+    let oldest: Lane<E> | undefined;
     let least = Infinity;
     for (const lane of this.#lanes) {
-      const seq = lane.peek()?.seq ?? Infinity;
+      const { seq } = lane;
       if (seq < least) [oldest, least] = [lane, seq];
     }
     return oldest;
   }
 
-  #shift(lane: Lane): void {
-    const entry = lane.shift();
-    if (!entry) return;
+  #shift(lane: Lane<E>): void {
+    const event = lane.peek();
+    if (!event) return;
+    lane.shift();
     this.#length -= 1;
-    this.#bytes -= entry.event.bytes;
+    this.#bytes -= event.bytes;
   }
 }

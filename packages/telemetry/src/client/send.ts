@@ -1,34 +1,70 @@
-import { createHash } from 'node:crypto';
-import { inDialect, neutralDialect, TransportError, type TokenSource } from '@sallyport/core';
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import {
+  inDialect,
+  isLoopback,
+  neutralDialect,
+  ServiceError,
+  systemClock,
+  TransportError,
+  type TokenSource,
+} from '@sallyport/core';
 import { send, type ClientOptions } from '@sallyport/core/client';
-import { contract } from '@sallyport/core/contract';
+import { contract, mediaTypes } from '@sallyport/core/contract';
 import { judgeFailure, LoginMissing, type Verdict } from './verdict.ts';
 
 /** One attempt to send events, each one JSON text. Never rejects: a failure is a verdict. */
-export async function sendBatch(
-  options: ClientOptions & { readonly serviceName: string },
-  events: readonly string[],
-  signal: AbortSignal,
-): Promise<Verdict> {
-  const body = `{"events":[${events.join(',')}]}`;
-  const { dialect = neutralDialect, serviceName, tokens } = options;
-  const headers = {
-    'x-service-name': inDialect(serviceName, dialect),
-    // Of the contents, so that the same batch sent again, by another process too, is stored once.
-    'idempotency-key': createHash('sha256').update(body).digest('base64url'),
-  };
-  try {
-    const answer = await send(
-      { ...options, tokens: loginOf(tokens) },
-      contract.telemetry.batch,
-      { headers },
-      { signal, jsonBody: body },
-    );
-    await answer.text(); // or the connection is not free for the next batch
-    return { kind: 'sent' };
-  } catch (error) {
-    return judgeFailure(error, events.length);
+export type Send = (events: readonly string[], signal: AbortSignal) => Promise<Verdict>;
+
+const compress = promisify(gzip);
+/** Smaller bodies fit into one packet as they are. */
+const minGzipBytes = 1400;
+
+export function createSender(
+  options: ClientOptions & { readonly serviceName: string; readonly gzip?: boolean },
+): Send {
+  const { baseUrl, dialect = neutralDialect, serviceName, clock = systemClock } = options;
+  const clientOptions = { ...options, tokens: loginOf(options.tokens) };
+  let mayCompress = options.gzip ?? !isLoopback(URL.parse(baseUrl)?.hostname ?? '');
+
+  async function post(events: readonly string[], signal: AbortSignal): Promise<void> {
+    const body = Buffer.from(`{"events":[${events.join(',')}]}`);
+    const isCompressed = mayCompress && body.length >= minGzipBytes;
+    const headers = {
+      'x-service-name': inDialect(serviceName, dialect),
+      'x-sent-at': String(Math.trunc(clock.now())),
+      // Of the contents, so that the same batch sent again, by another process too, is stored once.
+      'idempotency-key': hash('sha256', body, 'base64url'),
+      ...(isCompressed && { 'content-encoding': 'gzip' }),
+    };
+    const encodedBody = {
+      type: mediaTypes.json[0],
+      content: isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body,
+    };
+    try {
+      const answer = await send(
+        clientOptions,
+        contract.telemetry.batch,
+        { headers },
+        { signal, encodedBody },
+      );
+      await answer.text(); // or the connection is not free for the next batch
+    } catch (error) {
+      if (!isCompressed || !(error instanceof ServiceError) || error.status !== 415) throw error;
+      mayCompress = false; // it knows no gzip
+      await post(events, signal);
+    }
   }
+
+  return async (events, signal) => {
+    try {
+      await post(events, signal);
+      return { kind: 'sent' };
+    } catch (error) {
+      return judgeFailure(error, events.length);
+    }
+  };
 }
 
 /** Tells a login that is missing from a batch that is refused: both would come as a `ServiceError`. */

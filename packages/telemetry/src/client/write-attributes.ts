@@ -15,7 +15,7 @@ interface Known {
   /** The attribute up to the member of its value. */
   readonly head: string;
   readonly int: string;
-  /** The whole attribute, where its name tells that its value must not be; `''`: it has none of its own. */
+  /** The whole attribute, where its name tells that its value must not be; `''`: it is left out. */
   readonly instead: string | undefined;
   /** Whole attributes by their text. */
   readonly texts: Map<string, string>;
@@ -25,13 +25,20 @@ interface Known {
  * The short way for what nearly every event has, texts, numbers and flags: no objects are made only to be written, which
  * is most of what an event costs. `toAttributes` and `JSON.stringify` write the same, and do all the rest.
  */
-export function createAttributesWriter(redactor: Redactor, taken: ReadonlySet<string>): WriteAttributes {
+export function createAttributesWriter(
+  redactor: Redactor,
+  isAllowed: (name: string) => boolean,
+): WriteAttributes {
   const names = new Map<string, Known>();
 
   function look(key: string): Known {
     const head = `{"key":${JSON.stringify(redactor.text(key))},"value":{`;
-    const isOwn = taken.has(key) || key === '';
-    const instead = isOwn ? '' : redactor.isSecret(key) ? `${head}"stringValue":"[redacted]"}}` : undefined;
+    const isLeftOut = key === '' || !isAllowed(key);
+    const instead = isLeftOut
+      ? ''
+      : redactor.isSecret(key)
+        ? `${head}"stringValue":"[redacted]"}}`
+        : undefined;
     const known = { head, int: `${head}"intValue":"`, instead, texts: new Map<string, string>() };
     if (names.size < maxKeptNames) names.set(key, known);
     return known;

@@ -14,11 +14,11 @@ import {
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
-import { parseLines } from './lines.ts';
+import { parseLines, toLine } from './lines.ts';
 
 // Terminology
 //
-// segment   a finished file of events, one JSON line each; never changed, only claimed: `<epoch ms>-<random>.jsonl`
+// segment   a finished file of events, one line each with its checksum; never changed, only claimed: `<epoch ms>-<random>.log`
 // part      a segment while it is written: `.part`; one is left behind only by a process that died in the act
 // claim     a segment while a process sends it: `.claim`; its modification time is the claim's last sign of life
 //
@@ -27,12 +27,12 @@ import { parseLines } from './lines.ts';
 /** A claim or a part without a sign of life for this long has lost its process. Requests end long before. */
 const staleMs = 120_000;
 
-const filePattern = /^(\d{13,16})-[0-9a-f]{16}\.(jsonl|part|claim)$/;
+const filePattern = /^(\d{13,16})-[0-9a-f]{16}\.(log|part|claim)$/;
 
 interface SpoolFile {
   readonly name: string;
   readonly createdAt: number;
-  readonly state: 'jsonl' | 'part' | 'claim';
+  readonly state: 'log' | 'part' | 'claim';
   readonly bytes: number;
   readonly modifiedAt: number;
 }
@@ -50,7 +50,7 @@ export interface SpoolOptions {
 /** A segment that this process alone sends. */
 export interface Claim {
   /** Its events, one JSON text each. */
-  readonly lines: readonly string[];
+  readonly events: readonly string[];
   /** Lines that were torn or damaged, and are left out. */
   readonly damaged: number;
   /** A sign of life, to be given before each request. */
@@ -62,7 +62,9 @@ export interface Claim {
 /** Events on disk that wait for a process which can send them. All its I/O is synchronous: it works while a process exits. */
 export interface Spool {
   /** Writes events as one new segment; throws the file system's error, and then nothing was written. */
-  append(lines: readonly string[]): void;
+  append(events: readonly string[]): void;
+  /** The events on disk, the oldest first, those on their way included: for whoever wants to see them. Changes nothing. */
+  peek(): readonly string[];
   /** Takes the oldest segment that nobody sends. Also removes what is too old. */
   claim(): Claim | undefined;
   /** Segments that were removed unsent, for their age or to make room. */
@@ -88,7 +90,7 @@ export function openSpool(options: SpoolOptions): Spool {
   }
 
   function isFree({ state, modifiedAt }: SpoolFile): boolean {
-    return state === 'jsonl' || clock.now() - modifiedAt >= staleMs;
+    return state === 'log' || clock.now() - modifiedAt >= staleMs;
   }
 
   function remove(name: string): void {
@@ -106,9 +108,9 @@ export function openSpool(options: SpoolOptions): Spool {
     }
   }
 
-  function write(lines: readonly string[], createdAt: number): void {
-    if (lines.length === 0) return;
-    const content = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  function write(events: readonly string[], createdAt: number): void {
+    if (events.length === 0) return;
+    const content = Buffer.from(events.map(toLine).join(''));
     if (content.length > maxBytes) throw new RangeError('the events are larger than the spool');
     makeDirectory(directory);
     makeRoom(content.length);
@@ -122,7 +124,7 @@ export function openSpool(options: SpoolOptions): Spool {
         closeSync(file);
       }
       touch(part, clock.now());
-      renameSync(part, join(directory, `${stem}.jsonl`));
+      renameSync(part, join(directory, `${stem}.log`));
     } catch (error) {
       rmSync(part, { force: true });
       throw error;
@@ -144,9 +146,9 @@ export function openSpool(options: SpoolOptions): Spool {
     } catch {
       return undefined; // another process was faster
     }
-    const { lines, damaged } = parseLines(text);
+    const { records, damaged } = parseLines(text);
     return {
-      lines,
+      events: records,
       damaged,
       renew: () => touch(path, clock.now()),
       settle(rest) {
@@ -157,7 +159,7 @@ export function openSpool(options: SpoolOptions): Spool {
   }
 
   return {
-    append: (lines) => write(lines, Math.trunc(clock.now())),
+    append: (events) => write(events, Math.trunc(clock.now())),
     claim() {
       for (const file of list().filter(isFree)) {
         if (clock.now() - file.createdAt > maxAgeMs) {
@@ -170,6 +172,14 @@ export function openSpool(options: SpoolOptions): Spool {
       }
       return undefined;
     },
+    peek: () =>
+      list().flatMap(({ name }) => {
+        try {
+          return parseLines(readFileSync(join(directory, name), 'utf8')).records;
+        } catch {
+          return []; // it was sent meanwhile
+        }
+      }),
     removed: () => removed,
     clear() {
       const names = namesIn(directory).filter((name) => filePattern.test(name));

@@ -11,5 +11,7 @@ export {
   type LogsRequest,
   type OtlpRecord,
 } from './otlp-encoder.ts';
+export { mutated, randomBody } from './otlp-mutations.ts';
 export { drawsOf, randomLogsRequest } from './otlp-random.ts';
 export { zipOf, type ZipEntry } from './zip.ts';
+export { readZip } from './read-zip.ts';

@@ -1,0 +1,9 @@
+export {
+  buildBundle,
+  type Bundle,
+  type BundledFile,
+  type BundleManifest,
+  type BundleOptions,
+  type BundleSource,
+} from './bundle.ts';
+export { uploadFeedback, type FeedbackUpload } from './upload.ts';

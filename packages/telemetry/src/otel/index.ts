@@ -1,0 +1,1 @@
+export { SallyportLogRecordExporter } from './exporter.ts';
