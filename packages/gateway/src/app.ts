@@ -15,6 +15,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Gates } from './http/admission.ts';
 import type { CallOrigins } from './http/call-origin.ts';
 import { collectAllowedMethods } from './http/allowed-methods.ts';
+import { createBodyBudget } from './http/body-budget.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { Authenticator } from './http/handler.ts';
 import type { Listener } from './http/listener.ts';
@@ -61,6 +62,8 @@ export interface AppOptions {
   readonly rateLimits: Readonly<Record<string, number>>;
   readonly trustProxy: boolean;
   readonly corsOrigins: readonly string[];
+  /** What the bodies of all requests together may take in memory; default 64 MiB. */
+  readonly maxBodyBytesInFlight?: number;
   readonly log?: FastifyBaseLogger;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -125,7 +128,8 @@ export function createApp(served: Served, options: AppOptions): App {
   const upgrades = createUpgradeRouter({ drain, clock, random });
   void app.register((scope, _options, done) => {
     const limiter = createRateLimiter(clock, options.rateLimits);
-    const context = { ...served, limiter, dialect, clock, drain, upgrades, isLocal };
+    const bodies = createBodyBudget(options.maxBodyBytesInFlight ?? 64 * 1024 * 1024);
+    const context = { ...served, limiter, bodies, dialect, clock, drain, upgrades, isLocal };
     registerContract(scope, context);
     registerFamilies(scope, context);
     if (passthrough) registerPassthrough(scope, passthrough, { ...context, trustProxy: options.trustProxy });

@@ -1,8 +1,18 @@
 import { createBridgeEngine } from '@sallyport/bridge/server';
 import { createIds, createLocalWakeups, systemRandom, type Clock, type Log } from '@sallyport/core';
 import { createAuthorizationServer } from '@sallyport/oauth/server';
-import { createBundleFiles, createFeedbackEngine, createTelemetryEngine } from '@sallyport/telemetry/server';
+import {
+  createBundleFiles,
+  createExporter,
+  createFeedbackEngine,
+  createTelemetryEngine,
+  type Exporter,
+  type ExporterOptions,
+  type ExportStats,
+  type TelemetryEngineStats,
+} from '@sallyport/telemetry/server';
 import type { Served } from './app.ts';
+import { exportOf } from './config/export.ts';
 import { createAuthenticator } from './authenticator.ts';
 import type { Config } from './config/schema.ts';
 import type { Handlers } from './http/handler.ts';
@@ -26,12 +36,16 @@ import { embeddedStorePath, feedbackDirectory } from './store/embedded/path.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
+/** What telemetry and its export have done since the start, for metrics. */
+export type TelemetryCounters = TelemetryEngineStats & { readonly export: ExportStats | undefined };
+
 /** The engines over their stores: all that the gateway's routes need. */
 export interface Services extends Served {
   /** The owner's e-mail address, as long as the account has no password. */
   ownerToSetUp(): Promise<string | undefined>;
   /** A one-time link to set the owner's password, in place of those given before; `undefined` once there is one. */
   setupLink(): Promise<string | undefined>;
+  telemetryCounters(): TelemetryCounters;
   /** Ends the engines, flushes and closes the store, and gives it free. */
   close(): Promise<void>;
 }
@@ -114,10 +128,12 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const telemetry = createTelemetryEngine({
     store: store.telemetry,
     organizations,
+    wakeups,
     clock,
     log,
     config: config.telemetry,
   });
+  const exporter = await openExport(config, { store: store.telemetry, wakeups, clock, random, log });
   const files = createBundleFiles(feedbackDirectory(config));
   const feedback = createFeedbackEngine({ store: store.feedback, files, organizations, clock, ids, log });
 
@@ -139,6 +155,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
 
   await feedback.start();
   await bridge.start();
+  exporter?.start();
   const disk = () => lowOnSpace(embeddedStorePath(config), config.lowDiskBytes);
   const warnOfDisk = () =>
     disk().then(
@@ -148,7 +165,8 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   void warnOfDisk();
   const sweep = () => {
     void warnOfDisk();
-    oauth.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
+    for (const area of [oauth, telemetry])
+      area.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
     sweeper = clock.after(sweepMs, sweep);
   };
   let sweeper = clock.after(sweepMs, sweep);
@@ -178,10 +196,31 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       const owner = await oauth.accounts.find();
       return owner.hasPassword || !servesOAuth ? undefined : oauth.accounts.setupLink(owner.id);
     },
+    telemetryCounters: () => ({ ...telemetry.stats(), export: exporter?.stats() }),
     async close() {
       sweeper.cancel();
+      await exporter?.stop();
       await bridge.stop();
       await passthrough.upstreams.close();
+    },
+  };
+}
+
+/** A gateway that keeps its telemetry to itself does not load what it takes to send it on. */
+async function openExport(
+  config: Config,
+  ports: Omit<ExporterOptions, 'transport' | 'config'>,
+): Promise<Exporter | undefined> {
+  const destination = exportOf(config);
+  if (destination === undefined) return undefined;
+  const { undiciTransport } = await import('@sallyport/core/client');
+  const transport = undiciTransport({ connections: 1 });
+  const exporter = createExporter({ ...ports, transport, config: destination });
+  return {
+    ...exporter,
+    async stop() {
+      await exporter.stop();
+      await transport.close();
     },
   };
 }

@@ -53,6 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       rateLimits: config.rateLimits,
       trustProxy: config.trustProxy,
       corsOrigins: config.oauth.corsOrigins,
+      maxBodyBytesInFlight: config.maxBodyBytesInFlight,
       log,
       clock,
     });

@@ -1,7 +1,7 @@
+import { createLatch } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
 import type { Context } from './context.ts';
-import { createLatch } from './latch.ts';
 import { toSessionEvent } from './log.ts';
 import type { SessionHead } from './records.ts';
 import { sessionTopic } from './topics.ts';

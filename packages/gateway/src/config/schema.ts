@@ -4,7 +4,7 @@ import { isLoopback } from '@sallyport/core';
 import { contract, defaultLimits, endpoints, families } from '@sallyport/core/contract';
 import { defaultBridgeConfig, type BridgeConfig } from '@sallyport/bridge/server';
 import { defaultOAuthConfig, type OAuthConfig } from '@sallyport/oauth/server';
-import { defaultTelemetryConfig, type TelemetryConfig } from '@sallyport/telemetry/server';
+import { defaultTelemetryConfig, type ExportConfig, type TelemetryConfig } from '@sallyport/telemetry/server';
 import { z } from 'zod';
 import {
   flag,
@@ -99,12 +99,24 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       corsOrigins: list('a list of web origins', /^https?:\/\/[^/\s]+$/),
     }),
     bridge: likeDefaults(defaultBridgeConfig),
-    telemetry: likeDefaults(defaultTelemetryConfig),
+    telemetry: likeDefaults(defaultTelemetryConfig).extend({
+      /** Where stored records go on to: an OTLP/HTTP endpoint; without a path, `/v1/logs` there. */
+      export: z.object({
+        url: httpUrl(),
+        headers: optionalText('name=value pairs with commas between them, as in OTEL_EXPORTER_OTLP_HEADERS'),
+        encoding: oneOf(['protobuf', 'json'], 'protobuf'),
+        compression: oneOf(['gzip', 'none'], 'gzip'),
+        maxRecords: integer(512, 1, 10_000),
+        timeoutSeconds: seconds(10),
+      }),
+    }),
     /** Requests per minute by row of the contract; `default` for the others that are limited, 0: no limit. */
     rateLimits: integersByName({ default: defaultLimits.ratePerMinute }, [
       'default',
       ...endpoints.map(({ id }) => id),
     ]),
+    /** What the bodies of all requests together may take in memory; beyond, 503 with `Retry-After`. */
+    maxBodyBytesInFlight: integer(64 * 1024 * 1024, 8 * 1024 * 1024),
     /** How long a stop waits for requests in flight. */
     drainSeconds: seconds(25, { zero: true }),
   });
@@ -116,7 +128,12 @@ export interface Config extends Omit<Schema, 'oauth' | 'bridge' | 'telemetry' | 
   readonly areas: Readonly<Record<string, Whither>>;
   readonly oauth: OAuthConfig & { readonly corsOrigins: readonly string[] };
   readonly bridge: BridgeConfig;
-  readonly telemetry: TelemetryConfig;
+  readonly telemetry: TelemetryConfig & {
+    readonly export: Omit<ExportConfig, 'url' | 'headers'> & {
+      readonly url: string | undefined;
+      readonly headers: string | undefined;
+    };
+  };
 }
 
 /** Settings whose values are not shown: they may carry a password. */
@@ -126,6 +143,7 @@ export const secretKeys: readonly string[] = [
   'upstream.url',
   'upstream.credential',
   'upstreams',
+  'telemetry.export.headers',
 ];
 
 /** Keys that may be named by their group alone: in files, flags and the environment. */

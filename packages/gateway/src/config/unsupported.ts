@@ -1,5 +1,6 @@
 import { ConfigError } from './config-error.ts';
 import { destinationsOf } from './destinations.ts';
+import { exportOf } from './export.ts';
 import type { Config } from './schema.ts';
 
 /** Refuses what this release does not do, and combinations that would make tokens for a wrong address. */
@@ -14,6 +15,7 @@ export function refuseUnsupported(config: Config): void {
       'redisUrl is set, but this release runs as one process without Redis: leave it out.',
     );
   destinationsOf(config);
+  exportOf(config);
   if (publicUrl === undefined && isWildcard(host))
     throw new ConfigError(
       `publicUrl must be set when host is ${host}: it is the address under which clients reach the gateway, such as https://sallyport.example.`,

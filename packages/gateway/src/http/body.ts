@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { createGunzip, createInflate } from 'node:zlib';
 import { nestsTooDeep, ServiceError } from '@sallyport/core';
 import { defaultLimits, mediaTypes, type Encoding, type Endpoint } from '@sallyport/core/contract';
+import type { HeldBytes } from './body-budget.ts';
 import { unsupportedMediaType } from './refusal.ts';
 
 /** A body that the row's schema does not see: its handler reads or decodes it. */
@@ -11,16 +12,20 @@ export type RawBody = Uint8Array | IncomingMessage;
  * Reads and parses the body of a request whose row has a schema for one, in an encoding of the row. A row that takes
  * protobuf decodes by itself, JSON too, whose 64-bit integers would lose digits here: its bodies stay bytes. Multipart stays
  * the request, unread, so that it never rests in memory.
- * Throws, in this order: 415 (at OAuth endpoints 400), 413, 400.
+ * Throws, in this order: 415 (at OAuth endpoints 400), 413, 400; 503 while `held` takes no more.
  */
-export async function readBody(endpoint: Endpoint, request: IncomingMessage): Promise<unknown> {
+export async function readBody(
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  held: HeldBytes,
+): Promise<unknown> {
   const encoding = encodingOf(endpoint, request);
   const limit = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
   if (encoding === 'multipart') {
     if (Number(request.headers['content-length'] ?? 0) > limit + multipartFraming) throw tooLarge(limit);
     return request;
   }
-  const bytes = await collect(request, limit);
+  const bytes = await collect(request, limit, held);
   if (encoding === 'protobuf') return bytes; // without a field set, a message has no bytes
   if (bytes.length > 0 && endpoint.encodings?.includes('protobuf') === true) return bytes;
   if (bytes.length > 0) return (encoding === 'form' ? parseForm : parseJson)(decodeText(bytes));
@@ -53,7 +58,7 @@ function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The whole body, decompressed; never holds more than `limit` bytes of it. */
-async function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+async function collect(request: IncomingMessage, limit: number, held: HeldBytes): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -62,6 +67,7 @@ async function collect(request: IncomingMessage, limit: number): Promise<Buffer>
     for await (const chunk of body) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
+      held.take(chunk.length);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admit, type AdmissionOptions, type AnyCaller } from './admission.ts';
 import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
+import type { BodyBudget, HeldBytes } from './body-budget.ts';
 import { callSignal } from './call-signal.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
@@ -21,6 +22,7 @@ export interface PipelineOptions extends AdmissionOptions {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly drain: Drain;
+  readonly bodies: BodyBudget;
   readonly upgrades: UpgradeRouter;
   readonly grants?: Grants;
   /** Whether the rows of an area are served here. */
@@ -75,7 +77,12 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
       request.caller = await admit(endpoint, request, reply, options);
     },
     handler: async (request, reply) => {
-      await serve(endpoint, handler, request, reply, options);
+      const held = options.bodies.hold();
+      try {
+        await serve(endpoint, handler, request, reply, { ...options, held });
+      } finally {
+        held.release();
+      }
       return reply;
     },
   });
@@ -91,7 +98,7 @@ async function serve(
   handler: AnyHandler | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
-  { dialect, clock, drain, upgrades, grants }: PipelineOptions,
+  { dialect, clock, drain, upgrades, grants, held }: PipelineOptions & { readonly held: HeldBytes },
 ): Promise<void> {
   const isSocket = endpoint.transport === 'websocket' && !asksForEvents(endpoint, request, upgrades);
   const isEvents = endpoint.transport === 'sse' || (endpoint.transport === 'websocket' && !isSocket);
@@ -100,7 +107,7 @@ async function serve(
     throw new ServiceError('invalid_request', 'This needs a WebSocket: Upgrade: websocket.');
   }
   if (isSocket) upgrades.checkHandshake(request.raw);
-  const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw);
+  const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw, held);
   const parts = validate(endpoint, request, body, dialect);
   if (handler === undefined)
     throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);

@@ -52,7 +52,8 @@ export function createRefusals(options: {
       const page = endpoint === undefined ? options.elsewhere?.(request, reply, error) : undefined;
       if (page) return void reply.send(page.document);
       // Whoever is refused in the middle of an upload must not go on with it, nor lose the answer because it does.
-      if (!request.raw.complete && (status === 413 || endpoint?.transport === 'multipart')) {
+      const ends = status === 413 || error.code === 'overloaded' || endpoint?.transport === 'multipart';
+      if (!request.raw.complete && ends) {
         reply.header('connection', 'close');
         lingerOnClose(request.raw.socket);
       }

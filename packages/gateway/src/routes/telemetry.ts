@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { logsAnswerJson, logsAnswerProtobuf, type TelemetryEngine } from '@sallyport/telemetry/server';
-import type { Handlers } from '../http/handler.ts';
+import { contract, type TelemetryRecord } from '@sallyport/core/contract';
+import type { Handlers, SseFrame } from '../http/handler.ts';
 import { isProtobuf } from '../http/otlp-refusal.ts';
+import { linkNextPage, pageSize } from './page.ts';
 
-/** The batch endpoint and OTLP logs on the telemetry engine. */
+/** The telemetry's rows on its engine. */
 export function telemetryHandlers(engine: TelemetryEngine): Handlers['telemetry'] {
   return {
     batch: ({ caller, headers, body, request }) => {
@@ -20,7 +22,29 @@ export function telemetryHandlers(engine: TelemetryEngine): Handlers['telemetry'
       const answer = await engine.ingestLogs(caller, { encoding, bytes: body }, sentAtOf(request.headers));
       return encoding === 'protobuf' ? logsAnswerProtobuf(answer) : logsAnswerJson(answer);
     },
+
+    async query({ caller, query, request, reply }) {
+      const limit = pageSize(contract.telemetry.query, query.limit);
+      const { records, next } = await engine.records.list(caller, query, limit);
+      linkNextPage(request, reply, next);
+      return records;
+    },
+
+    async tail({ caller, headers, query: { from_id: fromId, ...query }, signal }) {
+      const resumed = headers['last-event-id'] ?? '';
+      const asked = /^\d{1,15}$/.test(resumed) ? Number(resumed) : fromId;
+      const { afterId, records } = await engine.records.follow(caller, query, { afterId: asked, signal });
+      return toFrames(afterId, records);
+    },
+
+    stats: ({ caller, query }) => engine.records.count(caller, query),
   };
+}
+
+/** The place first: a reader that has seen no record yet must know behind which one it would resume. */
+async function* toFrames(afterId: number, records: AsyncIterable<TelemetryRecord>): AsyncIterable<SseFrame> {
+  yield { id: String(afterId), event: 'started', data: { id: afterId } };
+  for await (const record of records) yield { id: String(record.id), data: record };
 }
 
 /** When it was sent by the sender's own clock, where it says so: epoch milliseconds, or an RFC 3339 date. */

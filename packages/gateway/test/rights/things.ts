@@ -100,6 +100,21 @@ export const things = {
     return { params: { account_id: id } };
   },
 
+  /** A log record that the holder's program sent. */
+  async logRecord(world: World) {
+    await world.given(contract.telemetry.logs, world.person('holder').accessToken, {
+      body: {
+        resourceLogs: [
+          {
+            resource: { attributes: [{ key: 'service.name', value: { stringValue: mark } }] },
+            scopeLogs: [{ logRecords: [{ body: { stringValue: mark } }] }],
+          },
+        ],
+      },
+    });
+    return { params: {} };
+  },
+
   async setting(world: World) {
     const params = { name: `setting_${randomUUID()}` };
     await world.given(contract.admin.setSetting, world.person('admin').accessToken, {

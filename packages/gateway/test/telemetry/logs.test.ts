@@ -20,7 +20,7 @@ const asProtobuf = encodeLogsRequest(request);
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
 
 test('a full success: `{}` in JSON, no bytes in protobuf, and both records are there, alike', async () => {
-  const { post, engine } = await serveTelemetry();
+  const { post, stored } = await serveTelemetry();
   const first = await post(asJson, json);
   expect([first.status, first.headers.get('content-type'), await first.text()]).toEqual([
     200,
@@ -33,19 +33,17 @@ test('a full success: `{}` in JSON, no bytes in protobuf, and both records are t
     'application/x-protobuf',
     0,
   ]);
-  const records = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  const records = await stored();
   const [one, two] = records.map(({ id: _id, receivedAt: _at, timeUnixNano: _time, ...rest }) => rest);
   expect(one).toMatchObject({ serviceName: 'shop', body: { intValue: '9007199254740993' } });
   expect(two).toEqual(one);
 });
 
 test('what goes in through either encoding comes out of the query as it was', async () => {
-  const { post, engine } = await serveTelemetry();
-  const after = async (from: { receivedAt: number; id: number } | undefined) =>
-    engine.queryRecords({ organizationId: 'organization', limit: 1000, ...(from && { after: from }) });
+  const { post, stored } = await serveTelemetry();
   let last: { receivedAt: number; id: number } | undefined;
   const comeOut = async () => {
-    const records = await after(last);
+    const records = await stored(last);
     last = records.at(-1) ?? last;
     return records.map(({ id: _id, receivedAt: _at, ...rest }) => ({
       ...rest,
@@ -127,11 +125,11 @@ describe('the content encoding', () => {
     ['gzip', Buffer.concat([gzipSync(asProtobuf), Buffer.from('junk')]), 400, 0],
     ['gzip', asProtobuf, 400, 0],
   ])('%s (%#): %j', async (encoding, body, status, count) => {
-    const { post, engine } = await serveTelemetry();
+    const { post, stored } = await serveTelemetry();
     const answer = await post(body, { ...protobuf, 'content-encoding': encoding });
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.headers.get('accept-encoding')).toBe('gzip, deflate');
-    expect(await engine.queryRecords({ organizationId: 'organization', limit: 10 })).toHaveLength(count);
+    expect(await stored()).toHaveLength(count);
   });
 });
 
@@ -171,7 +169,7 @@ describe('errors come in the encoding of the request, as google.rpc.Status', () 
         appendRecords: async () => {
           if (isFull)
             throw new ServiceError('store_unavailable', 'The store is full.', { retryAfterMs: 1500 });
-          return { isReplay: false };
+          return { isReplay: false, storedBytes: 0 };
         },
       },
     });
@@ -185,25 +183,25 @@ describe('errors come in the encoding of the request, as google.rpc.Status', () 
 });
 
 test('an organization that keeps no data gets a success, and nothing is kept', async () => {
-  const { post, engine } = await serveTelemetry({ zeroRetention: true });
+  const { post, engine, stored } = await serveTelemetry({ zeroRetention: true });
   expect(await (await post(asJson, json)).text()).toBe('{}');
   expect(engine.stats()).toMatchObject({ stored: 0, droppedForZeroRetention: 1 });
-  expect(await engine.queryRecords({ organizationId: 'organization', limit: 10 })).toEqual([]);
+  expect(await stored()).toEqual([]);
 });
 
 test('a clock that is hours off is noted, not refused', async () => {
-  const { post, engine } = await serveTelemetry();
+  const { post, stored } = await serveTelemetry();
   await post(asJson, { ...json, 'x-sent-at': String(Date.now() + 2 * 3_600_000) });
   await post(asJson, { ...json, 'x-sent-at': new Date().toISOString() });
-  const [ahead, right] = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  const [ahead, right] = await stored();
   expect(ahead?.skewMs).toBeGreaterThan(7_000_000);
   expect(right?.skewMs).toBeNull();
 });
 
 test('a resource is stored once, however many requests have it', async () => {
-  const { post, engine } = await serveTelemetry();
+  const { post, stored } = await serveTelemetry();
   for (let round = 0; round < 3; round++) await post(asProtobuf, protobuf);
-  const records = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  const records = await stored();
   expect(records.map(({ resource }) => resource?.attributes[0]?.value)).toEqual(
     Array(3).fill({ stringValue: 'shop' }),
   );

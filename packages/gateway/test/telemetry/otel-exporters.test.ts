@@ -9,7 +9,7 @@ test.each([
   ['JSON', JsonExporter],
   ['protobuf', ProtobufExporter],
 ])('the OpenTelemetry exporter for %s', async (_name, Exporter) => {
-  const { url, engine } = await serveTelemetry();
+  const { url, stored } = await serveTelemetry();
   const exporter = new Exporter({ url: `${url}/v1/logs`, headers: { authorization: 'Bearer access' } });
   const provider = new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter })] });
   const logger = provider.getLogger('my.library', '1.0.0');
@@ -30,7 +30,7 @@ test.each([
   });
   await provider.forceFlush();
   await provider.shutdown();
-  const [record, ...others] = await engine.queryRecords({ organizationId: 'organization', limit: 10 });
+  const [record, ...others] = await stored();
   expect(others).toEqual([]);
   expect(record).toMatchObject({
     timeUnixNano: '1700000000123000000',

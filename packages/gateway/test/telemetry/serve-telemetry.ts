@@ -1,7 +1,10 @@
 import { join } from 'node:path';
-import { silentLog, systemClock, type Clock } from '@sallyport/core';
+import { createLocalWakeups, silentLog, systemClock, type Clock } from '@sallyport/core';
 import {
   createTelemetryEngine,
+  type Place,
+  type StoredRecord,
+  type TelemetryConfig,
   type TelemetryEngine,
   type TelemetryStore,
 } from '@sallyport/telemetry/server';
@@ -13,6 +16,8 @@ import { scratchDirectory } from '../store/scratch.ts';
 
 export interface ServedTelemetry extends ServedApp {
   readonly engine: TelemetryEngine;
+  /** All that is stored, the oldest first; without what it weighs, which depends on what came before. */
+  readonly stored: (after?: Place) => Promise<Omit<StoredRecord, 'bytes'>[]>;
   /** Posts to /v1/logs as somebody who may. */
   readonly post: (
     body: Uint8Array<ArrayBuffer> | string,
@@ -22,17 +27,28 @@ export interface ServedTelemetry extends ServedApp {
 
 /** The telemetry's routes on a real port, over the real store. */
 export async function serveTelemetry(
-  options: { zeroRetention?: boolean; store?: Partial<TelemetryStore>; clock?: Clock } = {},
+  options: {
+    zeroRetention?: boolean;
+    store?: Partial<TelemetryStore>;
+    clock?: Clock;
+    config?: Partial<TelemetryConfig>;
+    maxBodyBytesInFlight?: number;
+  } = {},
 ): Promise<ServedTelemetry> {
   const { clock = systemClock } = options;
   const store = await openEmbeddedStore({ path: join(scratchDirectory(), 'store.db') });
   const engine = createTelemetryEngine({
     store: { ...store.telemetry, ...options.store },
     organizations: { isZeroDataRetention: () => Promise.resolve(options.zeroRetention === true) },
+    wakeups: createLocalWakeups(),
     clock,
     log: silentLog,
+    ...(options.config && { config: options.config }),
   });
-  const served = await serve({ handlers: { telemetry: telemetryHandlers(engine) } });
+  const served = await serve(
+    { handlers: { telemetry: telemetryHandlers(engine) } },
+    options.maxBodyBytesInFlight === undefined ? {} : { maxBodyBytesInFlight: options.maxBodyBytesInFlight },
+  );
   onTestFinished(async () => {
     await served.close();
     await store.close();
@@ -43,5 +59,11 @@ export async function serveTelemetry(
       headers: { authorization: 'Bearer access', ...headers },
       body,
     });
-  return { ...served, engine, post };
+  const stored = async (after?: Place) => {
+    const filter = { organizationId: 'organization' };
+    const bounds = { maxScanned: 1000, limit: 1000, maxBytes: 2 ** 30 };
+    const { records } = await store.telemetry.scanRecords({ filter, order: 'oldest', after, ...bounds });
+    return records.map(({ bytes: _bytes, ...record }) => record);
+  };
+  return { ...served, engine, stored, post };
 }

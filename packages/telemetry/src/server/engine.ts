@@ -1,25 +1,39 @@
-import type { Clock, Log } from '@sallyport/core';
+import type { Clock, Log, Wakeups } from '@sallyport/core';
 import { fingerprintOf, judgeBatch, throwRetryable } from './batch.ts';
 import { decodeLogs, type LogsBody } from './logs-body.ts';
 import type { RecordGroup } from './logs-request.ts';
 import type { LogsAnswer } from './otlp-answer.ts';
-import type { AppendRecords, Organizations, RecordQuery, StoredRecord, TelemetryStore } from './ports.ts';
+import type { AppendRecords, Organizations, TelemetryStore, WrittenGroup } from './ports.ts';
+import { createRecords, type Records } from './records.ts';
+import { createRetention } from './retention.ts';
+import { allRecordsTopic, recordsTopic } from './topics.ts';
 
 /** How telemetry is bounded: `telemetry.*` of the gateway's configuration. */
 export interface TelemetryConfig {
   readonly idempotencySeconds: number;
-  /** Records of one read. */
-  readonly maxQueryRecords: number;
+  /** Records that are looked at for one page of a query; where they are not enough, the next page goes on. */
+  readonly maxScannedRecords: number;
+  /** Records that are counted for one answer. */
+  readonly maxCountedRecords: number;
+  /** Records are dropped at this age ... */
+  readonly retentionSeconds: number;
+  /** ... and the oldest ones when all of them take more than this. */
+  readonly maxStoredBytes: number;
 }
 
 export const defaultTelemetryConfig: TelemetryConfig = {
   idempotencySeconds: 24 * 3600,
-  maxQueryRecords: 1000,
+  maxScannedRecords: 100_000,
+  maxCountedRecords: 500_000,
+  retentionSeconds: 30 * 24 * 3600,
+  maxStoredBytes: 4 * 1024 ** 3,
 };
 
 export interface TelemetryEngineOptions {
   readonly store: TelemetryStore;
   readonly organizations: Organizations;
+  /** Told of stored records: `records.follow` and an export wait there. */
+  readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
   readonly config?: Partial<TelemetryConfig>;
@@ -40,6 +54,10 @@ export interface TelemetryEngineStats {
   readonly droppedForZeroRetention: number;
   /** Left out of an OTLP request that was a partial success. */
   readonly rejected: number;
+  /** Dropped by age or for room. */
+  readonly expired: number;
+  /** Those of them that no export had taken, though there is one. */
+  readonly expiredUnexported: number;
 }
 
 export interface TelemetryEngine {
@@ -58,16 +76,19 @@ export interface TelemetryEngine {
    * (400) where it cannot be read, and then nothing of it is stored; 503 while the store cannot write.
    */
   ingestLogs(sender: Sender, body: LogsBody, request?: { readonly sentAt?: number }): Promise<LogsAnswer>;
-  /** The organization's records, at most `maxQueryRecords`. */
-  queryRecords(query: RecordQuery): Promise<readonly StoredRecord[]>;
+  /** The stored records, to read. */
+  readonly records: Records;
+  /** Drops what is too old or too much, in short steps; joins a run that is under way. */
+  sweep(): Promise<void>;
   stats(): TelemetryEngineStats;
 }
 
 /** Makes the ingest of telemetry over its ports. */
 export function createTelemetryEngine(options: TelemetryEngineOptions): TelemetryEngine {
-  const { store, organizations, clock, log } = options;
+  const { store, organizations, wakeups, clock, log } = options;
   const config = { ...defaultTelemetryConfig, ...options.config };
   const stats = { stored: 0, replayed: 0, droppedForZeroRetention: 0, rejected: 0 };
+  const retention = createRetention({ store, clock, log, config });
 
   async function append(
     { accountId, organizationId }: Sender,
@@ -82,8 +103,17 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
     }
     const { sentAt, ...rest } = request;
     const skewMs = skewOf(sentAt, request.receivedAt);
-    const { isReplay } = await store.appendRecords({ organizationId, accountId, skewMs, groups, ...rest });
+    const { isReplay, storedBytes } = await store.appendRecords({
+      organizationId,
+      accountId,
+      skewMs,
+      groups: groups.map(write),
+      ...rest,
+    });
     stats[isReplay ? 'replayed' : 'stored'] += count;
+    retention.noteStored(storedBytes);
+    wakeups.notify(recordsTopic(organizationId));
+    wakeups.notify(allRecordsTopic);
     log.debug({ organizationId, accepted: count, isReplay }, 'records ingested');
   }
 
@@ -112,10 +142,19 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
       stats.rejected += rejected;
       return { rejected, message };
     },
-    queryRecords: (query) =>
-      store.queryRecords({ ...query, limit: Math.min(query.limit, config.maxQueryRecords) }),
-    stats: () => ({ ...stats }),
+    records: createRecords({ store, wakeups, clock, config }),
+    sweep: () => retention.sweep(),
+    stats: () => ({ ...stats, ...retention.stats() }),
   };
+}
+
+function write(group: RecordGroup): WrittenGroup {
+  const records = group.records.map((record) => ({
+    ...record,
+    body: record.body && JSON.stringify(record.body),
+    attributes: JSON.stringify(record.attributes),
+  }));
+  return { ...group, records };
 }
 
 /** A clock that is a little off tells nothing that the network's delays do not. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import { expect, test } from 'vitest';
-import { encodeLogsRequest } from '../testing/otlp-encoder.ts';
-import { drawsOf, randomLogsRequest } from '../testing/otlp-random.ts';
+import { mutated, randomBody } from '../testing/otlp-mutations.ts';
+import { drawsOf } from '../testing/otlp-random.ts';
 import { decodeLogs } from './logs-body.ts';
 import type { OtlpEncoding } from './otlp-answer.ts';
 
@@ -20,7 +20,7 @@ test.each<OtlpEncoding>(['protobuf', 'json'])(
     let body = Buffer.alloc(0);
     for (let run = 0; run < runs; run++) {
       // Four mutations of each body, one on top of the other.
-      if (run % 4 === 0) body = bodyOf(encoding, draw(2 ** 31));
+      if (run % 4 === 0) body = randomBody(encoding, draw(2 ** 31));
       body = mutated(body, encoding, draw);
       outcomes[outcomeOf(encoding, body)]++;
     }
@@ -46,43 +46,4 @@ function outcomeOf(encoding: OtlpEncoding, bytes: Buffer): 'taken' | 'partly' | 
     if (error instanceof ServiceError && error.code === 'invalid_otlp') return 'refused';
     throw new Error(`seed ${seed}: ${encoding} ${bytes.toString('base64')}`, { cause: error });
   }
-}
-
-function bodyOf(encoding: OtlpEncoding, of: number): Buffer<ArrayBuffer> {
-  const request = randomLogsRequest(of);
-  return encoding === 'json' ? Buffer.from(JSON.stringify(request)) : encodeLogsRequest(request);
-}
-
-type Draw = ReturnType<typeof drawsOf>;
-
-const pieces = [
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  '"',
-  '\\u',
-  'null',
-  '1e400',
-  '-9223372036854775809',
-  '"__proto__":1,',
-  '{}',
-];
-const edges = [0x00, 0x0a, 0x12, 0x7f, 0x80, 0xff];
-
-function mutated(body: Buffer, encoding: OtlpEncoding, draw: Draw): Buffer<ArrayBuffer> {
-  const at = draw(body.length + 1);
-  const until = at + draw(Math.min(16, body.length - at + 1));
-  const piece = Buffer.from(pieces[draw(pieces.length)] ?? '');
-  const inserted = [
-    encoding === 'json' ? piece : Buffer.from(Array.from({ length: draw(6) }, () => draw(256))),
-    Buffer.from([edges[draw(edges.length)] ?? 0]),
-    Buffer.from(body.subarray(draw(body.length + 1)).subarray(0, draw(32))), // from elsewhere
-    Buffer.alloc(0),
-  ][draw(4)];
-  // Over what is there, in its place, before it; or the end is cut off.
-  if (draw(12) === 0) return Buffer.from(body.subarray(0, at));
-  return Buffer.concat([body.subarray(0, at), inserted ?? Buffer.alloc(0), body.subarray(until)]);
 }

@@ -8,7 +8,8 @@ export {
   type TelemetryEngineOptions,
   type TelemetryEngineStats,
 } from './engine.ts';
-export type { Organizations, RecordQuery, StoredRecord, TelemetryStore } from './ports.ts';
+export type { Organizations, Place, RecordFilter, StoredRecord, TelemetryStore } from './ports.ts';
+export type { Records, RecordsCaller } from './records.ts';
 export type { LogsBody } from './logs-body.ts';
 export {
   grpcCodeOf,
@@ -26,3 +27,10 @@ export {
   type FeedbackEngineOptions,
 } from './feedback.ts';
 export type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';
+export {
+  createExporter,
+  type ExportConfig,
+  type Exporter,
+  type ExporterOptions,
+  type ExportStats,
+} from './export/exporter.ts';

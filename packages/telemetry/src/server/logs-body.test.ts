@@ -248,9 +248,11 @@ describe('JSON', () => {
   });
 
   test('nesting without an end is a refusal, also where digits are kept', () => {
-    const nested = (inner: string) => `{"x":${inner},"y":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    expect(fromJson(nested('1')).message).toContain('unknown fields: x, y');
-    expect(refusalOf(() => fromJson(nested('9007199254740993'))).code).toBe('invalid_otlp');
+    const nested = (depth: number, inner = '1') =>
+      `{"x":${inner},"y":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    expect(fromJson(nested(255)).message).toContain('unknown fields: x, y');
+    for (const body of [nested(256), nested(200_000), nested(200_000, '9007199254740993')])
+      expect(refusalOf(() => fromJson(body)).code).toBe('invalid_otlp');
   });
 
   test('lone surrogates and bytes that are no UTF-8 become U+FFFD', () => {

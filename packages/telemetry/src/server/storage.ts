@@ -2,12 +2,16 @@
 // It is apart from the engine's, so that a writer thread loads no more than that.
 export type {
   AppendRecords,
-  RecordQuery,
+  Place,
+  RecordCount,
+  RecordFilter,
+  ScanRecords,
   StoredRecord,
   TelemetryActs,
   TelemetryReads,
   TelemetryStore,
 } from './ports.ts';
+export { hasContent } from './record-filter.ts';
 export { judgeReplay } from './idempotency.ts';
 export type { StoredAttribute, StoredValue } from './any-value.ts';
 export type { TelemetryRecord } from './log-record.ts';

@@ -12,6 +12,7 @@ import { managedEnvironmentsMigration } from './migrations/0007-managed-environm
 import { sessionLogSizesMigration } from './migrations/0008-session-log-sizes.ts';
 import { accountOverviewMigration } from './migrations/0009-account-overview.ts';
 import { auditMigration } from './migrations/0010-audit.ts';
+import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   sessionLogSizesMigration,
   accountOverviewMigration,
   auditMigration,
+  telemetryReadingMigration,
 ];

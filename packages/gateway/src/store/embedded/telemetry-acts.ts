@@ -10,18 +10,34 @@ import type { Sync } from './acts.ts';
 
 /** Keys that are forgotten with each batch: more than one, so that old ones never pile up, and few, so that none waits. */
 const forgottenAtOnce = 10;
+/** What a record takes beside its texts: its other columns and its part of the index. */
+const rowBytes = 200;
 
 /** The telemetry's acts on SQLite. */
 export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
   const insertRecord = db.prepare(
     `INSERT INTO telemetry_record (organization_id, account_id, service_name, received_at, event_name, time_unix_nano,
        observed_time_unix_nano, severity_number, severity_text, body, attributes, trace_id, span_id,
-       resource_id, scope_id, dropped_attributes_count, flags, skew_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       resource_id, scope_id, dropped_attributes_count, flags, skew_ms, id, bytes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const selectOrigin = db.prepare('SELECT id FROM telemetry_origin WHERE organization_id = ? AND digest = ?');
-  const insertOrigin = db.prepare(
-    'INSERT INTO telemetry_origin (organization_id, digest, content) VALUES (?, ?, ?)',
+  const useOrigin = db.prepare(
+    `INSERT INTO telemetry_origin (organization_id, digest, content, last_record_id) VALUES (?, ?, ?, ?)
+     ON CONFLICT (organization_id, digest) DO UPDATE SET last_record_id = excluded.last_record_id RETURNING id`,
+  );
+  const originIsKnown = db.prepare('SELECT 1 FROM telemetry_origin WHERE organization_id = ? AND digest = ?');
+  const head = db.prepare('SELECT last_id, exported_to, bytes FROM telemetry_head');
+  const advanceHead = db.prepare(
+    'UPDATE telemetry_head SET last_id = ?, records = records + ?, bytes = bytes + ? RETURNING bytes',
+  );
+  const oldest = db.prepare('SELECT id, received_at, bytes FROM telemetry_record ORDER BY id LIMIT ?');
+  const drop = db.prepare('DELETE FROM telemetry_record WHERE id <= ?');
+  const dropOrigins = db.prepare(
+    `DELETE FROM telemetry_origin WHERE id IN
+       (SELECT id FROM telemetry_origin WHERE last_record_id <= ? ORDER BY last_record_id LIMIT ?)`,
+  );
+  const advanceExport = db.prepare(
+    'UPDATE telemetry_head SET exported_to = max(coalesce(exported_to, 0), min(?, last_id))',
   );
   const selectKey = db.prepare(
     `SELECT fingerprint FROM telemetry_idempotency
@@ -45,14 +61,14 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     return false;
   }
 
-  /** The id of a resource or a scope, which is stored where it is new. */
-  function originId(organizationId: string, origin: RecordResource | null): number | bigint | null {
-    if (origin === null) return null;
+  /** The id of a resource or a scope that records up to `lastId` have, and what it adds where it is new. */
+  function originOf(organizationId: string, origin: RecordResource | null, lastId: number) {
+    if (origin === null) return { id: null, bytes: 0 };
     const content = JSON.stringify(origin);
     const digest = createHash('sha256').update(content).digest();
-    const known = selectOrigin.get(organizationId, digest)?.['id'];
-    if (typeof known === 'number') return known;
-    return insertOrigin.run(organizationId, digest, content).lastInsertRowid;
+    const bytes = originIsKnown.get(organizationId, digest) ? 0 : content.length;
+    const id = useOrigin.get(organizationId, digest, content, lastId)?.['id'] as number;
+    return { id, bytes };
   }
 
   // SQLite's `LIMIT 1 OFFSET n` walks the key alone, without the rows.
@@ -68,12 +84,22 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
       return { deleted, scannedTo };
     },
     appendRecords(argument) {
-      if (isReplay(argument)) return { isReplay: true };
+      const { last_id: lastId, bytes: storedBytes } = head.get() as unknown as HeadRow;
+      if (isReplay(argument)) return { isReplay: true, storedBytes };
       const { organizationId, accountId, receivedAt, skewMs, groups } = argument;
+      let id = lastId;
+      let added = 0;
       for (const { serviceName, resource, scope, records } of groups) {
-        const resourceId = originId(organizationId, resource);
-        const scopeId = originId(organizationId, scope);
+        const resourceOf = originOf(organizationId, resource, id + records.length);
+        const scopeOf = originOf(organizationId, scope, id + records.length);
+        // Counted with the first record of it, and given back with that one: what is kept stays bounded.
+        let origins = resourceOf.bytes + scopeOf.bytes;
         for (const record of records) {
+          const { body, attributes } = record;
+          // UTF-16 units: to within a factor of two or three, and bytes would be counted once more for it.
+          const bytes = rowBytes + (body?.length ?? 0) + attributes.length + origins;
+          origins = 0;
+          added += bytes;
           insertRecord.run(
             organizationId,
             accountId,
@@ -84,19 +110,54 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
             record.observedTimeUnixNano,
             record.severityNumber,
             record.severityText,
-            record.body && JSON.stringify(record.body),
-            JSON.stringify(record.attributes),
+            body,
+            attributes,
             record.traceId,
             record.spanId,
-            resourceId,
-            scopeId,
+            resourceOf.id,
+            scopeOf.id,
             record.droppedAttributesCount,
             record.flags,
             skewMs,
+            ++id,
+            bytes,
           );
         }
       }
-      return { isReplay: false };
+      return { isReplay: false, storedBytes: advanceHead.get(id, id - lastId, added)?.['bytes'] as number };
+    },
+
+    dropOldest({ receivedUntil, maxBytes, limit }) {
+      const { exported_to: exportedTo, bytes } = head.get() as unknown as HeadRow;
+      let excess = bytes - maxBytes;
+      let [dropped, unexported, lastId] = [0, 0, 0];
+      for (const row of oldest.all(limit) as unknown as OldestRow[]) {
+        if (row.received_at > receivedUntil && excess <= 0) break;
+        excess -= row.bytes;
+        lastId = row.id;
+        dropped += 1;
+        unexported += exportedTo !== null && row.id > exportedTo ? 1 : 0;
+      }
+      if (dropped === 0) return { dropped, unexported };
+      drop.run(lastId);
+      dropOrigins.run(lastId, limit);
+      return { dropped, unexported };
+    },
+
+    advanceExport({ exportedTo }) {
+      advanceExport.run(exportedTo);
     },
   };
+}
+
+interface HeadRow {
+  readonly last_id: number;
+  readonly exported_to: number | null;
+  readonly bytes: number;
+}
+
+interface OldestRow {
+  readonly id: number;
+  readonly received_at: number;
+  readonly bytes: number;
 }

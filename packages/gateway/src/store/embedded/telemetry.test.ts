@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { silentLog, ServiceError } from '@sallyport/core';
+import { createLocalWakeups, silentLog, ServiceError } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
-import { createTelemetryEngine } from '@sallyport/telemetry/server';
-import type { TelemetryActs } from '@sallyport/telemetry/storage';
+import { createTelemetryEngine, type TelemetryConfig } from '@sallyport/telemetry/server';
+import type { Place, RecordFilter, TelemetryActs } from '@sallyport/telemetry/storage';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratchDirectory } from '../../../test/store/scratch.ts';
 import { openDatabase } from './database.ts';
 import { telemetryMigration } from './migrations/0003-telemetry.ts';
 import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
+import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.ts';
 import { openReader } from './reader.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 import { telemetryReads } from './telemetry-reads.ts';
@@ -18,12 +19,17 @@ const day = 24 * 3600 * 1000;
 
 /** The engine on its tables; each act is a transaction of its own. */
 function makeEngine(
-  options: { zeroRetention?: string; appendRecords?: TelemetryActs['appendRecords'] } = {},
+  options: {
+    zeroRetention?: string;
+    appendRecords?: TelemetryActs['appendRecords'];
+    config?: Partial<TelemetryConfig>;
+  } = {},
 ) {
   const path = join(scratchDirectory(), 'store.db');
   const db = openDatabase(path);
   db.exec(telemetryMigration.sql);
   db.exec(telemetryLogsMigration.sql);
+  db.exec(telemetryReadingMigration.sql);
   const acts = telemetryActs(db);
   const reader = openReader(path);
   onTestFinished(() => {
@@ -31,26 +37,44 @@ function makeEngine(
     db.close();
   });
   const clock = new ManualClock();
+  const inTurn =
+    <Input, Answer>(act: (argument: Input) => Answer) =>
+    async (argument: Input) =>
+      inTransaction(db, () => act(structuredClone(argument)));
+  const store = {
+    appendRecords: inTurn(acts.appendRecords),
+    dropOldest: inTurn(acts.dropOldest),
+    advanceExport: inTurn(acts.advanceExport),
+    ...telemetryReads(reader),
+  };
   const engine = createTelemetryEngine({
     store: {
-      appendRecords: async (argument) =>
-        inTransaction(db, () => acts.appendRecords(structuredClone(argument))),
       deleteAccountRecords: async (argument) => inTransaction(db, () => acts.deleteAccountRecords(argument)),
-      ...telemetryReads(reader),
+      ...store,
       ...(options.appendRecords && { appendRecords: options.appendRecords }),
     },
     organizations: { isZeroDataRetention: async (id) => id === options.zeroRetention },
+    wakeups: createLocalWakeups(),
     clock,
     log: silentLog,
+    ...(options.config && { config: options.config }),
   });
   const ingest = (events: readonly unknown[], idempotencyKey?: string, from = sender) =>
     engine.ingestBatch(from, events, {
       serviceName: 'agent_desktop',
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     });
+  const records = async (
+    filter: Partial<RecordFilter> = {},
+    more: { limit?: number; after?: Place } = {},
+  ) => {
+    const bounds = { order: 'oldest', maxScanned: 1000, limit: 1000, maxBytes: 2 ** 30 } as const;
+    const scan = { filter: { organizationId: 'org', ...filter }, ...bounds, ...more };
+    return (await store.scanRecords(scan)).records;
+  };
   const stored = async (organizationId = 'org') =>
-    (await engine.queryRecords({ organizationId, limit: 1000 })).map(({ eventName }) => eventName);
-  return { engine, clock, ingest, stored };
+    (await records({ organizationId })).map(({ eventName }) => eventName);
+  return { engine, db, store, clock, ingest, records, stored };
 }
 
 function inTransaction<T>(db: DatabaseSync, act: () => T): T {
@@ -81,7 +105,7 @@ const refusalOf = async (answer: Promise<unknown>): Promise<ServiceError> => {
 };
 
 test('a record is read as it was sent, to the last digit', async () => {
-  const { engine, clock, ingest } = makeEngine();
+  const { records, clock, ingest } = makeEngine();
   const attributes = [
     { key: 'event.name', value: { stringValue: 'x' } },
     { key: 'big', value: { intValue: '9223372036854775807' } },
@@ -97,7 +121,7 @@ test('a record is read as it was sent, to the last digit', async () => {
     spanId: 'b'.repeat(16),
   };
   expect(await ingest([sent])).toEqual({ accepted: 1 });
-  expect(await engine.queryRecords({ organizationId: 'org', limit: 10 })).toEqual([
+  expect(await records()).toEqual([
     {
       ...sent,
       id: 1,
@@ -110,6 +134,7 @@ test('a record is read as it was sent, to the last digit', async () => {
       droppedAttributesCount: 0,
       flags: 0,
       skewMs: null,
+      bytes: expect.any(Number) as number,
     },
   ]);
 });
@@ -149,7 +174,7 @@ describe('the idempotency key', () => {
     await clock.advance(1);
     await ingest(events(2), 'k');
     expect(await stored()).toHaveLength(4);
-    expect(engine.stats()).toEqual({ stored: 4, replayed: 2, droppedForZeroRetention: 0, rejected: 0 });
+    expect(engine.stats()).toMatchObject({ stored: 4, replayed: 2, droppedForZeroRetention: 0, rejected: 0 });
   });
 
   test("is refused for other events, and is each account's own", async () => {
@@ -184,7 +209,7 @@ test('a store that cannot write is 429 with Retry-After, which the endpoint list
 });
 
 test("records are found by the time at which they came, whatever the sender's clock says", async () => {
-  const { engine, clock, ingest } = makeEngine();
+  const { records, clock, ingest } = makeEngine();
   const start = clock.now();
   for (const [index, skew] of [0, 2 * 3600, -3 * 24 * 3600].entries()) {
     const nanos = `${Math.trunc(start / 1000) + skew}000000000`;
@@ -192,16 +217,63 @@ test("records are found by the time at which they came, whatever the sender's cl
     await clock.advance(1000);
   }
   await ingest([event('e9')], undefined, { accountId: 'account', organizationId: 'other' });
-  const query = (more: object) =>
-    engine
-      .queryRecords({ organizationId: 'org', limit: 10, ...more })
-      .then((records) => records.map(({ eventName }) => eventName));
+  const query = async (filter: Partial<RecordFilter>, more: { limit?: number; after?: Place } = {}) =>
+    (await records(filter, more)).map(({ eventName }) => eventName);
   expect(await query({})).toEqual(['e0', 'e1', 'e2']);
   expect(await query({ fromReceivedAt: start + 1000 })).toEqual(['e1', 'e2']);
   expect(await query({ toReceivedAt: start + 1000 })).toEqual(['e0']);
-  expect(await query({ limit: 2 })).toEqual(['e0', 'e1']);
-  expect(await query({ after: { receivedAt: start + 1000, id: 2 } })).toEqual(['e2']);
+  expect(await query({}, { limit: 2 })).toEqual(['e0', 'e1']);
+  expect(await query({}, { after: { receivedAt: start + 1000, id: 2 } })).toEqual(['e2']);
   expect(await query({ eventName: 'e1' })).toEqual(['e1']);
   expect(await query({ serviceName: 'other' })).toEqual([]);
   expect(await query({ minSeverity: 17 })).toEqual([]);
+});
+
+test('what is too old goes, and what is too much, the oldest first; what no export took is counted', async () => {
+  const { engine, db, store, clock, ingest, stored } = makeEngine({
+    config: { retentionSeconds: 60, maxStoredBytes: 10_000 },
+  });
+  const weighed = () =>
+    db.prepare('SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS records FROM telemetry_record').get();
+  await ingest([event('old')]);
+  await store.advanceExport({ exportedTo: 1 });
+  await clock.advance(59_999);
+  await ingest([event('young')]);
+  await engine.sweep();
+  expect(await stored()).toEqual(['old', 'young']);
+  await clock.advance(1);
+  await engine.sweep();
+  expect(await stored()).toEqual(['young']);
+  expect(engine.stats()).toMatchObject({ expired: 1, expiredUnexported: 0 });
+
+  for (let round = 0; round < 3; round++) await ingest(events(50));
+  await engine.sweep(); // joins the one that the last request began
+  expect(await store.recordHead()).toMatchObject({ ...weighed(), lastId: 152, exportedTo: 1 });
+  expect(Number(weighed()?.['bytes'])).toBeLessThanOrEqual(10_000);
+  expect(Number(weighed()?.['bytes'])).toBeGreaterThan(9500);
+  expect((await stored()).at(-1)).toBe('e49');
+  expect(engine.stats().expiredUnexported).toBe(engine.stats().expired - 1);
+  // Ids are not given out again when all are gone: followers and the export go by them.
+  db.exec('DELETE FROM telemetry_record');
+  await ingest([event('next')]);
+  expect(await store.recordHead()).toMatchObject({ lastId: 153, records: 1 });
+});
+
+test('a resource that nobody refers to any more goes with its last record', async () => {
+  const { engine, db, clock } = makeEngine({ config: { retentionSeconds: 60 } });
+  const origins = () => db.prepare('SELECT count(*) AS count FROM telemetry_origin').get()?.['count'];
+  const send = (name: string) => {
+    const resource = { attributes: [{ key: 'service.name', value: { stringValue: name } }] };
+    const body = { resourceLogs: [{ resource, scopeLogs: [{ logRecords: [{}] }] }] };
+    return engine.ingestLogs(sender, { encoding: 'json', bytes: Buffer.from(JSON.stringify(body)) });
+  };
+  for (const name of ['a', 'b']) await send(name);
+  await clock.advance(30_000);
+  await send('a');
+  await clock.advance(30_000);
+  await engine.sweep();
+  expect(origins()).toBe(1);
+  await clock.advance(30_000);
+  await engine.sweep();
+  expect(origins()).toBe(0);
 });

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+
+export interface Victim {
+  readonly url: string;
+  readonly pid: number;
+  /** With SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/** Starts `victim.ts` on a directory; it goes with the test. */
+export async function startVictim(directory: string): Promise<Victim> {
+  const program = join(import.meta.dirname, 'victim.ts');
+  const child = spawn(process.execPath, ['-C', '@sallyport/source', program, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  onTestFinished(kill);
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { url, pid: child.pid ?? 0, kill };
+}
