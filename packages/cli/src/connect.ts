@@ -13,6 +13,7 @@ import type { Context } from './context.ts';
 import { loginRequired } from './known-logins.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
 import { printable } from './io/printable.ts';
+import { telemetryOptions } from './telemetry-options.ts';
 import { version } from './version.ts';
 
 /** The gateway as the person's login sees it. */
@@ -103,14 +104,7 @@ export async function organizationOf(
 
 /** What cannot be sent within a second of the command's end goes out with the next command. */
 function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
-  const batcher = new TelemetryBatcher({
-    ...clientOptions,
-    serviceName: 'agent_cli',
-    serviceVersion: version,
-    spoolDir: join(context.settings.stateDir, 'telemetry'),
-    env: context.env,
-    random: context.random,
-  });
+  const batcher = new TelemetryBatcher({ ...clientOptions, ...telemetryOptions(context) });
   context.onEnd(async () => {
     await batcher.shutdown(1000);
   });

@@ -4,15 +4,15 @@ import { isDiskFull, isJsonObject, whyNotWritten } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { replaceFile } from '@sallyport/core/replace-file';
 import { CommandError, exitCodes } from '../io/exit.ts';
-import { checkedValue, keyNamed, keyNames, settingKeys, type KeyName } from './keys.ts';
+import { checkedValue, keyNamed, keyNames, settingKeys, type KeyName, type MachineKey } from './keys.ts';
 
 /** The settings of one place, by key. */
 export type Values = Readonly<Partial<Record<KeyName, string>>>;
 
 /** A named set: what goes with one gateway. */
-export type Profile = Readonly<Partial<Record<Exclude<KeyName, 'profile'>, string>>>;
+export type Profile = Readonly<Partial<Record<Exclude<KeyName, MachineKey>, string>>>;
 
-/** `config.json` in the configuration folder. The settings beside `profile` hold where no profile is in use. */
+/** `config.json` in the configuration folder. Where a profile is in use, of the settings only the machine's hold. */
 export interface UserFile {
   readonly values: Values;
   readonly profiles: Readonly<Record<string, Profile>>;

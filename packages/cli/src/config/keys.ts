@@ -38,6 +38,12 @@ export const settingKeys = {
     ofMachine: true,
     summary: 'where new logins are kept: auto, file or keychain',
   },
+  telemetry: {
+    variable: 'SALLYPORT_TELEMETRY',
+    project: false,
+    ofMachine: true,
+    summary: '`on` or `off`: whether commands report what they do',
+  },
   // They belong to a gateway, as its address does.
   'dialect.vendor': {
     variable: 'SALLYPORT_DIALECT_VENDOR',
@@ -52,6 +58,11 @@ export const settingKeys = {
     summary: "the gateway's word for `agent`",
   },
 } as const satisfies Record<string, SettingKey>;
+
+/** The settings that no profile holds. */
+export type MachineKey = {
+  [Key in keyof typeof settingKeys]: (typeof settingKeys)[Key]['ofMachine'] extends true ? Key : never;
+}[keyof typeof settingKeys];
 
 /** The places for logins; `auto` is the keychain where one works, else a file. */
 export const credentialStores = ['auto', 'file', 'keychain'] as const;
@@ -80,6 +91,7 @@ export function keyNamed(name: string, where = ''): KeyName {
 export function checkedValue(key: KeyName, value: string, origin: string): string {
   if (key === 'base-url') return checkedBaseUrl(value, origin);
   if (key === 'credential-store') return checkedStore(value.trim(), origin);
+  if (key === 'telemetry') return checkedSwitch(value, origin);
   return key === 'dialect.vendor' || key === 'dialect.agent'
     ? checkedWord(value.trim(), origin)
     : value.trim();
@@ -93,6 +105,18 @@ export function checkedOrganization(value: string): string {
     `${JSON.stringify(value)} is no organization's UUID.`,
     exitCodes.usage,
     'Give one such as 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11; `sallyport whoami --json` shows the one of your login.',
+  );
+}
+
+function checkedSwitch(value: string, origin: string): 'on' | 'off' {
+  const word = value.trim().toLowerCase();
+  if (/^(on|1|true)$/.test(word)) return 'on';
+  if (/^(off|0|false)$/.test(word)) return 'off';
+  throw new CommandError(
+    'invalid_switch',
+    `${origin} is ${JSON.stringify(value)}, which is neither on nor off.`,
+    exitCodes.usage,
+    'Take `on` or `off`.',
   );
 }
 

@@ -33,6 +33,7 @@ interface Level {
 const defaults: Values = {
   'base-url': defaultBaseUrl,
   'credential-store': 'auto' satisfies CredentialStore,
+  telemetry: 'on',
   'dialect.vendor': neutralDialect.vendor,
   'dialect.agent': neutralDialect.agent,
 };
@@ -40,7 +41,7 @@ const defaults: Values = {
 /**
  * Flags over environment over project over user over default. The profile that the highest level names brings its values
  * in right below that level: `--profile work` wins over SALLYPORT_BASE_URL, `profile use work` does not. With a profile in
- * use the user's other settings do not count: a set belongs to one gateway.
+ * use the user's other settings do not count, but for the machine's: a set belongs to one gateway.
  *
  * Throws `unknown_profile`.
  */

@@ -177,6 +177,7 @@ describe('the files', () => {
       { profiles: { a: { 'credential-store': 'file' } } },
       /the profile a names a credential-store/,
     ],
+    ['config/config.json', { profiles: { a: { telemetry: 'off' } } }, /the profile a names a telemetry/],
     ['project/.sallyport.json', { 'credential-store': 'file' }, /sets credential-store, which a project/],
     ['config/config.json', { profile: 'gone' }, /no profile "gone", which .*config\.json names/],
     ['project/.sallyport.json', { profil: 'x' }, /Did you mean profile\?/],

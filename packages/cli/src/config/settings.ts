@@ -29,6 +29,8 @@ export interface Settings {
   readonly organizationId: string | undefined;
   /** Where new logins are kept. */
   readonly credentialStore: CredentialStore;
+  /** Whether the settings want telemetry; the environment's other switches may still say no. */
+  readonly telemetry: boolean;
 }
 
 export interface SettingsFlags {
@@ -56,6 +58,7 @@ export function readSettings(
     organizationId: resolved.organization.value,
     // Checked where it was read.
     credentialStore: (resolved['credential-store'].value ?? 'auto') as CredentialStore,
+    telemetry: resolved.telemetry.value !== 'off',
   };
 }
 

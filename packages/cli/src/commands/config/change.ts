@@ -1,5 +1,12 @@
 import { readUserFile, writeUserFile, type UserFile, type Values } from '../../config/files.ts';
-import { checkedOrganization, checkedValue, keyNamed, settingKeys, type KeyName } from '../../config/keys.ts';
+import {
+  checkedOrganization,
+  checkedValue,
+  keyNamed,
+  settingKeys,
+  type KeyName,
+  type MachineKey,
+} from '../../config/keys.ts';
 import { chosenProfile, profileNamed, resolveSettings } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -30,6 +37,13 @@ export async function configSet(
 
 export async function configUnset(context: Context, _options: object, name: string): Promise<Output> {
   return change(context, keyNamed(name), undefined);
+}
+
+/** Puts a setting of the machine's into the person's own file; gives the file's path. */
+export async function setSetting({ flags, env }: Context, key: MachineKey, value: string): Promise<string> {
+  const { userPath, user } = readSources(flags, env);
+  await writeUserFile(userPath, changed(user, undefined, key, value));
+  return userPath;
 }
 
 /** Only the person's own file is changed; whatever wins over it is told. */

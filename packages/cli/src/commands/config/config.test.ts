@@ -24,6 +24,7 @@ test('settings are set, read with their origin, and unset', async () => {
     organization: { value: 'o', origin: 'environment', from: 'SALLYPORT_ORG' },
     profile: { value: null, origin: 'default', from: 'default' },
     'credential-store': { value: 'auto', origin: 'default', from: 'default' },
+    telemetry: { value: 'on', origin: 'default', from: 'default' },
     'dialect.vendor': { value: 'vendor', origin: 'default', from: 'default' },
     'dialect.agent': { value: 'agent', origin: 'default', from: 'default' },
   });
@@ -35,6 +36,7 @@ test('settings are set, read with their origin, and unset', async () => {
       'organization      -',
       'profile           -',
       'credential-store  auto                   default  default',
+      'telemetry         on                     default  default',
       'dialect.vendor    vendor                 default  default',
       'dialect.agent     agent                  default  default',
       '',

@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs';
+import { release } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { localBridges } from '@sallyport/bridge';
+import { openSpool } from '@sallyport/telemetry';
+import type { BundleSource } from '@sallyport/telemetry/feedback';
+import type { Connection } from '../../connect.ts';
+import { resolveSettings } from '../../config/resolve.ts';
+import { readSources } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { version } from '../../version.ts';
+import { sessionEvents } from '../session/follow.ts';
+import type { FeedbackOptions } from './feedback.ts';
+
+/** As many of the last sessions as a person remembers. */
+const lastSessions = 3;
+
+/** What goes into a bundle, without secrets being taken out yet. */
+export async function collectSources(
+  context: Context,
+  connection: Connection,
+  { collect = false, session, file }: Pick<FeedbackOptions, 'collect' | 'session' | 'file'>,
+): Promise<readonly BundleSource[]> {
+  const { settings, env, flags } = context;
+  const sources = [
+    json('versions.json', {
+      sallyport: version,
+      node: process.version,
+      platform: `${process.platform} ${release()} ${process.arch}`,
+      gateway: settings.baseUrl,
+      organization: connection.organizationId,
+    }),
+    json('settings.json', resolveSettings(readSources(flags, env))),
+    ...file.map((path, index): BundleSource => {
+      const modifiedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? context.clock.now();
+      return { name: `files/${index + 1}-${basename(path)}`, path: resolve(path), modifiedAt };
+    }),
+  ];
+  const sessions = session.map((id) => ({ id, updatedAt: context.clock.now() }));
+  if (collect) {
+    sources.push(json('bridges.json', localBridges(settings.stateDir)), waitingTelemetry(context));
+    if (sessions.length === 0) sessions.push(...(await latestSessions(context, connection)));
+  }
+  return [...sources, ...sessions.map((each) => eventsOf(context, connection, each))];
+}
+
+function json(name: string, value: unknown): BundleSource {
+  return { name, lines: () => linesOf(JSON.stringify(value, null, 2).split('\n')) };
+}
+
+function waitingTelemetry({ settings, clock }: Context): BundleSource {
+  const spool = openSpool({ directory: join(settings.stateDir, 'telemetry'), clock });
+  return { name: 'telemetry.ndjson', lines: () => linesOf(spool.peek()), modifiedAt: clock.now() };
+}
+
+async function latestSessions({ interrupt }: Context, { client }: Connection) {
+  const sessions = await client.sessions.list({ query: { limit: lastSessions }, signal: interrupt.asked });
+  return sessions.map(({ id, updated_at }) => ({ id, updatedAt: Date.parse(updated_at) }));
+}
+
+function eventsOf(
+  context: Context,
+  connection: Connection,
+  { id, updatedAt }: { readonly id: string; readonly updatedAt: number },
+): BundleSource {
+  const signal = context.interrupt.asked;
+  async function* lines(): AsyncIterable<string> {
+    const events = sessionEvents(context, connection, { sessionId: id, until: 'now', signal });
+    for await (const event of events) yield JSON.stringify(event);
+  }
+  return { name: `sessions/${id}.ndjson`, lines, modifiedAt: updatedAt };
+}
+
+async function* linesOf(lines: readonly string[]): AsyncIterable<string> {
+  yield* lines;
+}

@@ -1,0 +1,25 @@
+import type { Bundle } from '@sallyport/telemetry/feedback';
+import { pairs } from '../../io/table.ts';
+
+/** What a bundle has and has not, before it is sent. */
+export function describeBundle({ path, bytes, manifest }: Bundle): string {
+  const files = manifest.files.map((file): readonly [string, string] => {
+    const notes = [
+      size(file.bytes),
+      file.redacted_lines > 0 &&
+        `${file.redacted_lines} ${file.redacted_lines === 1 ? 'line' : 'lines'} redacted`,
+      file.left_out_bytes > 0 && `the end; ${size(file.left_out_bytes)} before it left out`,
+    ];
+    return [`  ${file.name}`, notes.filter(Boolean).join(', ')];
+  });
+  const omitted = manifest.omitted.map(({ name, why }): readonly [string, string] => [
+    `  ${name}`,
+    `left out: ${why}`,
+  ]);
+  return [`The bundle (${size(bytes)}, ${path}) has:`, pairs([...files, ...omitted])].join('\n');
+}
+
+function size(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}

@@ -1,0 +1,76 @@
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createRedactor, pathsOfThisProcess } from '@sallyport/telemetry';
+import { buildBundle, uploadFeedback, type Bundle } from '@sallyport/telemetry/feedback';
+import { connect, type Connection } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { confirm } from '../../io/confirm.ts';
+import { progressBar } from '../../io/progress.ts';
+import { readStdin } from '../../io/stdin.ts';
+import type { Output } from '../../io/terminal.ts';
+import { collectSources } from './collect.ts';
+import { describeBundle } from './describe.ts';
+
+export interface FeedbackOptions {
+  readonly bundle?: string;
+  readonly collect?: boolean;
+  readonly session: readonly string[];
+  readonly file: readonly string[];
+  readonly yes?: boolean;
+}
+
+export async function feedback(context: Context, options: FeedbackOptions, text: string): Promise<Output> {
+  const description = text === '-' ? await readStdin(context, 'the description') : text;
+  const connection = await connect(context);
+  if (options.bundle !== undefined)
+    return send(context, connection, { description, bundlePath: resolve(options.bundle) });
+  const bundle = await makeBundle(context, connection, options);
+  let isKept = false;
+  try {
+    context.terminal.note(describeBundle(bundle));
+    if (options.yes !== true) await confirm(context, `Send this to ${context.settings.baseUrl}?`);
+    isKept = true;
+    const output = await send(context, connection, { description, bundlePath: bundle.path });
+    isKept = false;
+    return output;
+  } finally {
+    if (!isKept) await rm(bundle.path, { force: true });
+  }
+}
+
+async function makeBundle(
+  context: Context,
+  connection: Connection,
+  options: FeedbackOptions,
+): Promise<Bundle> {
+  return buildBundle({
+    sources: await collectSources(context, connection, options),
+    directory: join(context.settings.stateDir, 'feedback'),
+    redactor: createRedactor(pathsOfThisProcess()),
+    clock: context.clock,
+  });
+}
+
+async function send(
+  context: Context,
+  { clientOptions }: Connection,
+  upload: { readonly description: string; readonly bundlePath: string },
+): Promise<Output> {
+  const { terminal, interrupt } = context;
+  const bar = progressBar(terminal, 'Sending');
+  try {
+    const { feedbackId } = await uploadFeedback(clientOptions, {
+      ...upload,
+      signal: interrupt.asked,
+      onProgress: (progress) => bar.show(progress),
+    });
+    return { json: { feedback_id: feedbackId }, human: `Sent. Its number is ${feedbackId}.` };
+  } catch (error) {
+    terminal.note(
+      `The bundle is kept. To send it again: sallyport feedback TEXT --bundle ${upload.bundlePath}`,
+    );
+    throw error;
+  } finally {
+    bar.end();
+  }
+}

@@ -1,0 +1,53 @@
+import type { Clock, SeverityName } from '@sallyport/core';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+
+/** What the commands take to say which records are meant. */
+export interface FilterOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly severity?: SeverityName;
+  readonly service?: string;
+  readonly event?: string;
+  readonly trace?: string;
+  readonly attribute: readonly string[];
+  readonly text?: string;
+}
+
+/** The query that the options make. */
+export function filtersOf(options: FilterOptions, clock: Clock) {
+  const { since, until, severity, service, event, trace, attribute, text } = options;
+  for (const one of attribute)
+    if (!/^[^=]+=/s.test(one))
+      throw new CommandError(
+        'usage',
+        `--attribute needs key=value, not ${JSON.stringify(one)}.`,
+        exitCodes.usage,
+      );
+  return {
+    ...(since !== undefined && { from: timeOf(since, '--since', clock) }),
+    ...(until !== undefined && { to: timeOf(until, '--until', clock) }),
+    ...(severity !== undefined && { min_severity: severity }),
+    ...(service !== undefined && { service }),
+    ...(event !== undefined && { event_name: event }),
+    ...(trace !== undefined && { trace_id: trace }),
+    ...(attribute.length > 0 && { attribute: [...attribute] }),
+    ...(text !== undefined && { text }),
+  };
+}
+
+const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
+
+/** A span before now (`15m`), or a time that JavaScript can read: an RFC 3339 one, a date, either without a zone of here. */
+function timeOf(text: string, option: string, clock: Clock): string {
+  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const ms =
+    count === undefined
+      ? Date.parse(/^\d{4}-/.test(text) ? text : '')
+      : Math.max(0, clock.now() - Number(count) * units[unit as keyof typeof units]);
+  if (!Number.isNaN(ms)) return new Date(ms).toISOString();
+  throw new CommandError(
+    'usage',
+    `${option} needs a span such as 15m, 2h or 7d, or a time such as 2026-01-31T12:00Z, not ${JSON.stringify(text)}.`,
+    exitCodes.usage,
+  );
+}

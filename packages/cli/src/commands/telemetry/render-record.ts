@@ -1,0 +1,67 @@
+import { severities } from '@sallyport/core';
+import type { AnyValue, TelemetryRecord } from '@sallyport/core/contract';
+import { printable } from '../../io/printable.ts';
+import type { Terminal } from '../../io/terminal.ts';
+
+/** A record as one line: when, how severe, of which service, its name, body and attributes. */
+export function renderRecord(
+  { record, received_at: receivedAt, service_name: service }: TelemetryRecord,
+  terminal: Pick<Terminal, 'style'>,
+): string {
+  const severityNumber = record.severityNumber ?? 0;
+  const severity = (record.severityText || nameOf(severityNumber)).toUpperCase().slice(0, 5).padEnd(5);
+  const eventName = record['eventName'];
+  const attributes = (record.attributes ?? []).filter(({ key }) => key !== 'event.name');
+  const parts = [
+    terminal.style('dim', timeOf(record.timeUnixNano, receivedAt)),
+    terminal.style(colourOf(severityNumber), printable(severity)),
+    terminal.style('cyan', printable(service)),
+    terminal.style('bold', printable(typeof eventName === 'string' ? eventName : '')),
+    printable(textOf(record.body)),
+    ...attributes.map(
+      ({ key, value }) => terminal.style('dim', printable(`${key}=`)) + printable(textOf(value)),
+    ),
+  ];
+  return parts.filter((part) => part !== '').join('  ');
+}
+
+/** By the sender's clock, where it can be shown; ISO 8601, because people compare it with other logs. */
+function timeOf(nanos: string | undefined, receivedAt: string): string {
+  const ms = Number(nanos ?? NaN) / 1e6;
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : receivedAt;
+}
+
+function nameOf(severityNumber: number): string {
+  const [name = '-'] = Object.entries(severities).findLast(([, least]) => severityNumber >= least) ?? [];
+  return name;
+}
+
+function colourOf(severityNumber: number): 'red' | 'yellow' | 'green' | 'dim' {
+  if (severityNumber >= severities.error) return 'red';
+  if (severityNumber >= severities.warn) return 'yellow';
+  return severityNumber >= severities.info ? 'green' : 'dim';
+}
+
+/** What a person reads of a value: a text as it is, lists and maps as JSON. */
+function textOf(value: AnyValue | undefined): string {
+  const plain = plainOf(value);
+  return typeof plain === 'string' ? plain : plain === null ? '' : JSON.stringify(plain);
+}
+
+function plainOf(value: AnyValue | undefined): unknown {
+  if (value === undefined) return null;
+  const { arrayValue, kvlistValue, ...scalar } = value;
+  if (arrayValue) return listOf(arrayValue).map((item) => plainOf(item as AnyValue));
+  if (kvlistValue)
+    return Object.fromEntries(
+      (listOf(kvlistValue) as { key: string; value?: AnyValue }[]).map((pair) => [
+        pair.key,
+        plainOf(pair.value),
+      ]),
+    );
+  return Object.values(scalar)[0] ?? null;
+}
+
+function listOf(holder: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(holder['values']) ? holder['values'] : [];
+}

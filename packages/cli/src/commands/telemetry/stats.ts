@@ -1,0 +1,48 @@
+import type { TelemetryStats } from '@sallyport/core/contract';
+import type { Context } from '../../context.ts';
+import { connect } from '../../connect.ts';
+import { sparkline } from '../../io/sparkline.ts';
+import { table } from '../../io/table.ts';
+import type { Output, Terminal } from '../../io/terminal.ts';
+import { filtersOf, type FilterOptions } from './filters.ts';
+
+/** Counts records: a line of bars over time, then by severity and by service. */
+export async function telemetryStats(
+  context: Context,
+  options: FilterOptions & { readonly buckets: number },
+): Promise<Output> {
+  const { client } = await connect(context);
+  const query = { ...filtersOf(options, context.clock), buckets: options.buckets };
+  const stats = await client.telemetry.stats({ query, signal: context.interrupt.asked });
+  if (!stats.complete)
+    context.terminal.note(
+      'There are too many to count all: these are the latest. Ask for less with --since.',
+    );
+  return { json: stats, human: render(stats, context.terminal) };
+}
+
+function render(
+  { from, to, total, buckets, severities, services }: TelemetryStats,
+  terminal: Terminal,
+): string {
+  const records = `${total.toLocaleString('en')} ${total === 1 ? 'record' : 'records'}`;
+  const head = `${records} from ${from} to ${to}`;
+  if (total === 0) return head;
+  const all = sparkline(buckets.map(({ count }) => count));
+  const errors = buckets.map((bucket) => bucket.errors);
+  const most = Math.max(...buckets.map(({ count }) => count));
+  const lines = [head, '', `${all}  at most ${most.toLocaleString('en')} in one`];
+  if (errors.some((count) => count > 0))
+    lines.push(
+      `${terminal.style('red', sparkline(errors))}  errors, at most ${Math.max(...errors).toLocaleString('en')}`,
+    );
+  const severityRows = severities.map(({ severity, count }) => [severity, count.toLocaleString('en')]);
+  const serviceRows = services.map(({ service, count }) => [service, count.toLocaleString('en')]);
+  return [
+    ...lines,
+    '',
+    table(['SEVERITY', 'RECORDS'], severityRows),
+    '',
+    table(['SERVICE', 'RECORDS'], serviceRows),
+  ].join('\n');
+}

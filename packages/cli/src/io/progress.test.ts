@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { capture } from '../testing/capture.ts';
+import { progressBar } from './progress.ts';
+import { createTerminal } from './terminal.ts';
+
+function show(isTerminal: boolean): string {
+  const { streams, text } = capture();
+  const bar = progressBar(createTerminal({ json: false }, streams), 'Sending', isTerminal);
+  const total = 2 * 1024 ** 2;
+  for (const sent of [0, total / 2, total / 2 + 1, total]) bar.show({ sent, total });
+  bar.end();
+  return text().stderr;
+}
+
+test('a bar grows in its line, is drawn when it changes, and goes', () => {
+  expect(show(true).split('\r')).toEqual([
+    '',
+    `Sending [${'-'.repeat(30)}] 0 % of 2.0 MiB`,
+    `Sending [${'#'.repeat(15)}${'-'.repeat(15)}] 50 % of 2.0 MiB`,
+    `Sending [${'#'.repeat(30)}] 100 % of 2.0 MiB`,
+    ' '.repeat(57),
+    '',
+  ]);
+});
+
+test('where nobody looks there is none', () => {
+  expect(show(false)).toBe('');
+});

@@ -1,0 +1,34 @@
+import type { Terminal } from './terminal.ts';
+
+export interface ProgressBar {
+  show(progress: { readonly sent: number; readonly total: number }): void;
+  /** Takes the bar away. */
+  end(): void;
+}
+
+const width = 30;
+
+/** A bar on stderr, where that is a terminal and people read along; else nothing. */
+export function progressBar(
+  terminal: Terminal,
+  label: string,
+  isTerminal = process.stderr.isTTY && !terminal.json,
+): ProgressBar {
+  let shown = '';
+  return {
+    show({ sent, total }) {
+      if (!isTerminal) return;
+      const part = total === 0 ? 1 : sent / total;
+      const done = Math.floor(part * width);
+      const bar = `${'#'.repeat(done)}${'-'.repeat(width - done)}`;
+      const line = `${label} [${bar}] ${Math.floor(part * 100)} % of ${(total / 1024 ** 2).toFixed(1)} MiB`;
+      if (line === shown) return;
+      shown = line;
+      terminal.err(`\r${line}`);
+    },
+    end() {
+      if (shown !== '') terminal.err(`\r${' '.repeat(shown.length)}\r`);
+      shown = '';
+    },
+  };
+}
