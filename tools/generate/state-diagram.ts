@@ -103,6 +103,12 @@ function labelOf({ on, when }: Move): string {
   return condition === undefined ? happenings[on] : `${happenings[on]} ${condition.text}`;
 }
 
+function reasonOf({ reason }: Move): string | undefined {
+  if (reason === 'given') return 'takes the reason that is given';
+  if (reason === 'kept') return 'keeps its reason';
+  return reason && `reason \`${reason}\``;
+}
+
 function effectsOf(move: Move): string {
   return [
     move.deadline && `lapses after ${terms[move.deadline] / 1000} s`,
@@ -111,7 +117,7 @@ function effectsOf(move: Move): string {
     move.newAttempt && `a new attempt, of ${terms.maxAttempts} at most`,
     move.raisesEpoch && 'raises the epoch',
     move.asksWorker && 'sends `control.stop`',
-    move.reason && `reason \`${move.reason}\``,
+    reasonOf(move),
   ]
     .filter(Boolean)
     .join('; ');

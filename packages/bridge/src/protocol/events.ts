@@ -24,6 +24,29 @@ export interface EventData {
     readonly truncated?: boolean;
     readonly bytes?: number;
   };
+  /** The session's git sources are checked out: where, and which commit the branch of its own began at. */
+  'worker.workspace': {
+    readonly directory: string;
+    readonly sources: readonly {
+      readonly url: string;
+      readonly revision?: string;
+      readonly branch: string;
+      readonly commit: string;
+    }[];
+  };
+  /** The process asks whether it may use a tool; it waits for a `control.permission_response` on its standard input. */
+  'tool.permission_request': {
+    readonly request_id: string;
+    readonly tool: string;
+    /** What it would do, in words for a person. */
+    readonly description?: string;
+    readonly input?: Readonly<Record<string, unknown>>;
+  };
+  /** A person's answer, or a program's for one; the first that is in the log counts. */
+  'control.permission_response': {
+    readonly request_id: string;
+    readonly behavior: 'allow' | 'deny';
+  };
   'worker.ready': { readonly pid?: number };
   /** The process is gone; confirms the end of the work. Exactly one of the two is not null. */
   'worker.exited': { readonly exit_code: number | null; readonly signal: string | null };

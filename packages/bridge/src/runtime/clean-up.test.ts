@@ -75,7 +75,7 @@ describe('work of an earlier bridge', () => {
       'stop',
       'poll',
     ]);
-    expect((await service.called('stop')).body).toEqual({ force: true });
+    expect((await service.called('stop')).body).toEqual({ force: true, reason: 'bridge_killed' });
     expect(stateOf(where).sessions).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
-import { sleep } from '@sallyport/core';
-import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import { judgeFailure } from './failure.ts';
+import { persisting } from './persisting.ts';
 import { isAlive } from './process-identity.ts';
 import { signalGroup, sweep } from './process-tree.ts';
+import type { StopReason } from './events.ts';
 import type { BridgeState, SessionRecord } from './state.ts';
 import { within } from './within.ts';
 
@@ -62,23 +62,6 @@ export async function returnUnstarted(
   await Promise.all(records.map(giveBack));
 }
 
-async function persisting(
-  context: Context,
-  signal: AbortSignal,
-  call: () => Promise<unknown>,
-): Promise<unknown> {
-  const backoff = new Backoff(context);
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      const verdict = judgeFailure(error);
-      if (verdict.kind !== 'retry' || signal.aborted) throw error;
-      await sleep(context.clock, backoff.next(verdict.retryAfterMs), signal);
-    }
-  }
-}
-
 /**
  * Tells the service that their work is over, within `limitMs`, while `signal` lets it. What it cannot be told now is kept
  * for the next start.
@@ -87,7 +70,11 @@ export async function stopLeftovers(
   { client, clock, log }: Context,
   state: BridgeState,
   records: readonly SessionRecord[],
-  { signal, limitMs = 5_000 }: { readonly signal: AbortSignal; readonly limitMs?: number },
+  {
+    signal,
+    reason,
+    limitMs = 5_000,
+  }: { readonly signal: AbortSignal; readonly reason: StopReason; readonly limitMs?: number },
 ): Promise<void> {
   const stop = async ({
     environment_id: environmentId,
@@ -97,7 +84,7 @@ export async function stopLeftovers(
     try {
       const params = { env_id: environmentId, work_id: workId };
       await within(clock, limitMs, signal, (ending) =>
-        client.bridge.stop({ params, body: { force: true }, signal: ending }),
+        client.bridge.stop({ params, body: { force: true, reason }, signal: ending }),
       );
     } catch (error) {
       if (judgeFailure(error).kind !== 'missing') {

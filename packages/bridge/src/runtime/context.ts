@@ -1,6 +1,7 @@
 import type { Clock, Ids, Log, Random } from '@sallyport/core';
 import type { Client, ClientOptions } from '@sallyport/core/client';
 import type { RuntimeEvent } from './events.ts';
+import type { StreamChoice } from './stream-choice.ts';
 
 /** What all parts of one runtime share. */
 export interface Context {
@@ -14,6 +15,8 @@ export interface Context {
   /** Sent as `vendor-worker-id`: tells this installation's bridge from others of the account. */
   readonly workerId: string;
   readonly deriveIngressToken: (workerJwt: string) => string;
+  /** Which transport sessions' streams take. */
+  readonly streams: StreamChoice;
   /** Aborts when the bridge is to end at once: no call to the service is worth waiting for, but the farewell. */
   readonly killed: AbortSignal;
   /** Aborts when not even the farewell is waited for any more. */

@@ -3,6 +3,9 @@ import type { EventData } from '../protocol/events.ts';
 /** Why a session is over here; `superseded`: another worker has it. */
 export type EndReason = 'exited' | 'stopped' | 'superseded' | 'session_ended';
 
+/** Why a bridge ends the work that it has, as the service is told. */
+export type StopReason = 'bridge_stopped' | 'bridge_killed';
+
 /** What a running bridge tells its embedder. Waits are in milliseconds. */
 export type RuntimeEvent =
   /** `resumed`: the service knew this environment already. */
@@ -22,6 +25,8 @@ export type RuntimeEvent =
       readonly workId: string;
       readonly pid: number | undefined;
     }
+  /** The session's sources are checked out; it runs in `directory`. */
+  | { readonly type: 'session.workspace'; readonly sessionId: string; readonly directory: string }
   | ({ readonly type: 'session.output'; readonly sessionId: string } & EventData['session.output'])
   /** An event that the process itself reported. */
   | {
@@ -45,6 +50,16 @@ export type RuntimeEvent =
       readonly reason: EndReason;
       readonly exitCode: number | null;
       readonly signal: string | null;
+      /** The folder of its worktrees, where they stay. */
+      readonly kept?: string;
+    }
+  /** The command that is run after each session has ended, with the end of what it printed. */
+  | {
+      readonly type: 'session.hook_ended';
+      readonly sessionId: string;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly output: string;
     }
   | { readonly type: 'stopping' }
   | { readonly type: 'removed'; readonly environmentId: string }

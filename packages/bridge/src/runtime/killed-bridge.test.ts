@@ -42,8 +42,8 @@ test('a bridge that is killed leaves no process; the next one ends the work and 
   await service.called('stop', 2);
   const stops = service.calls.all.filter(({ route }) => route === 'stop');
   expect(stops.map(({ path, body }) => [path, body]).sort()).toEqual([
-    ['/v1/environments/env_1/work/work_b/stop', { force: true }],
-    [`/v1/environments/env_1/work/${workOf('session_a')}/stop`, { force: true }],
+    ['/v1/environments/env_1/work/work_b/stop', { force: true, reason: 'bridge_killed' }],
+    [`/v1/environments/env_1/work/${workOf('session_a')}/stop`, { force: true, reason: 'bridge_killed' }],
   ]);
   const registered = service.calls.all.filter(({ route }) => route === 'register');
   expect(registered[1]).toMatchObject({ body: { environment_id: 'env_1' } });

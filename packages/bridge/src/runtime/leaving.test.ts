@@ -101,7 +101,7 @@ describe('a bridge that is told to stop does not sit out', () => {
     const bench = start({ run: 'true', clock: new ManualClock(), random: halfway });
     await bench.until('session.disconnected');
     expect(await bench.stop()).toMatchObject({ reason: 'stopped' });
-    expect((await service.called('stop')).body).toEqual({ force: true });
+    expect((await service.called('stop')).body).toEqual({ force: true, reason: 'bridge_stopped' });
   });
 
   test('the pause of a stream that is lost, when the process has ended: one more try, then the next start tells', async () => {
@@ -165,7 +165,7 @@ describe('work whose acknowledgement was under way when the bridge was told to s
     const { path, body } = await service.called('stop');
     expect([path, body]).toEqual([
       `/v1/environments/env_1/work/${workOf('session_a')}/stop`,
-      { force: true },
+      { force: true, reason: 'bridge_stopped' },
     ]);
     expect(state.sessions).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe('work whose acknowledgement was under way when the bridge was told to s
       clock: new ManualClock(),
       random: halfway,
     });
-    expect((await service.called('stop')).body).toEqual({ force: true });
+    expect((await service.called('stop')).body).toEqual({ force: true, reason: 'bridge_stopped' });
     expect(service.countOf('ack')).toBe(2);
   });
 
@@ -222,7 +222,7 @@ describe('`kill` still tells the service, for 1.5 s at most', () => {
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
     const { body, headers } = await service.called('stop');
-    expect([body, headers['x-worker-token']]).toEqual([{ force: true }, 'jwt-1']);
+    expect([body, headers['x-worker-token']]).toEqual([{ force: true, reason: 'bridge_stopped' }, 'jwt-1']);
     expect(routes().at(-1)).toBe('disconnect');
     expect(new BridgeState(bench.stateDir, [service.url, directory, 'bench']).sessions).toEqual([]);
   });
@@ -237,7 +237,7 @@ describe('`kill` still tells the service, for 1.5 s at most', () => {
     await service.called('stop');
     bench.runtime.kill();
     expect(await bench.result).toEqual({ reason: 'stopped', killed: true });
-    expect((await service.called('stop', 2)).body).toEqual({ force: true });
+    expect((await service.called('stop', 2)).body).toEqual({ force: true, reason: 'bridge_stopped' });
     expect(routes().at(-1)).toBe('disconnect');
   });
 

@@ -1,7 +1,7 @@
 import { closeCodes } from '../protocol/frames.ts';
 import type { EndReason } from './events.ts';
 import { judgeFailure, pauseMs } from './failure.ts';
-import type { StreamEnd } from './stream.ts';
+import type { StreamEnd } from './live-socket.ts';
 
 /** What a link does: opens its stream, obtains credentials, or asks whether the work is still its own. */
 export type LinkStep = 'connect' | 'handshake' | 'doubt';

@@ -5,18 +5,18 @@ import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import type { EndReason } from './events.ts';
 import { toError } from './failure.ts';
-import { obtainCredentials, registerWorker, type Credentials } from './handshake.ts';
+import type { Credentials } from './handshake.ts';
 import { judgeStepFailure, judgeStreamEnd, type LinkJudgement, type LinkStep } from './link-judgement.ts';
+import { LinkCredentials } from './link-credentials.ts';
 import type { Outbox } from './outbox.ts';
 import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
 import { PlaceInLog } from './place-in-log.ts';
-import { WorkerStream, type StreamEnd } from './stream.ts';
+import type { StreamEnd } from './live-socket.ts';
+import type { WorkerStream } from './stream.ts';
 
 /** Superseded again so soon: two bridges have the same identity, and one has to give in. */
 const rivalryMs = 60_000;
-/** Credentials that expired sooner than this were never any good. */
-const soundCredentialsMs = 10_000;
 
 export interface LinkOptions {
   readonly context: Context;
@@ -41,15 +41,13 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #backoff: Backoff;
   readonly #pause: Pause;
-  #credentials: Credentials | undefined;
+  readonly #credentials: LinkCredentials;
   #stream: WorkerStream | undefined;
   #next: Next = { step: 'handshake' };
   /** Where others want it to go on, whatever it is doing. */
   #order: Next | undefined;
   #supersededAt: number | undefined;
-  #credentialsAt = 0;
   #drainMs: number | undefined;
-  #renewal = new AbortController();
   #isFinishing = false;
   readonly #place: PlaceInLog;
   readonly #abort = new AbortController();
@@ -58,6 +56,7 @@ export class Link {
     this.#options = options;
     this.#backoff = new Backoff(options.context);
     this.#pause = new Pause(options.context.clock);
+    this.#credentials = new LinkCredentials(options.context, options.sessionId);
     this.#place = new PlaceInLog(options.onEvent);
   }
 
@@ -90,7 +89,7 @@ export class Link {
 
   /** Proves to the service which worker speaks, once the handshake gave it. */
   get workerToken(): string | undefined {
-    return this.#credentials?.workerJwt;
+    return this.#credentials.present?.workerJwt;
   }
 
   /** Nothing more will be said than what waits: tries at once if it has no stream, and the next failure is the end. */
@@ -137,9 +136,14 @@ export class Link {
     this.#goOn({ step: 'doubt', waitMs: this.#options.context.random.fraction() * 2_000 });
   }
 
+  /** The work may have ended: asks now, whatever pause is under way. */
+  doubt(): void {
+    this.#goOn({ step: 'doubt' });
+  }
+
   #goOn(next: Next): void {
     // Before the first handshake is through there is nothing to connect.
-    if (this.#credentials) this.#order = next;
+    if (this.#credentials.present) this.#order = next;
     this.#interrupt();
   }
 
@@ -165,8 +169,12 @@ export class Link {
   async #take(step: LinkStep): Promise<Next> {
     try {
       if (step === 'doubt') return await this.#settleDoubt();
-      if (step === 'handshake' || !this.#credentials) return await this.#shakeHands();
-      const end = await this.#connect(this.#credentials);
+      const { present } = this.#credentials;
+      if (step === 'handshake' || !present) {
+        await this.#credentials.obtain(this.#abort.signal);
+        return { step: 'connect' };
+      }
+      const end = await this.#connect(present);
       const { code, reason } = end;
       const error = new Error(`the stream was closed (${code}${reason && ` ${reason}`})`);
       return this.#plan(judgeStreamEnd(end, this.#drainMs), error);
@@ -175,27 +183,17 @@ export class Link {
     }
   }
 
-  async #shakeHands(): Promise<Next> {
-    const { context, sessionId } = this.#options;
-    const call = { signal: this.#abort.signal };
-    const credentials = await obtainCredentials(context, sessionId, this.#credentials, call);
-    await registerWorker(context, sessionId, credentials, call);
-    this.#credentials = credentials;
-    this.#credentialsAt = context.clock.monotonic();
-    return { step: 'connect' };
-  }
-
   async #connect(credentials: Credentials): Promise<StreamEnd> {
     const { context, outbox, sessionId } = this.#options;
     this.#drainMs = undefined;
-    this.#renewal = new AbortController();
-    const stream = new WorkerStream({
+    const over = new AbortController();
+    const stream = context.streams.open({
       clientOptions: context.clientOptions,
       clock: context.clock,
       credentials,
       sessionId,
       fromSeq: this.#place.resume(),
-      onFrame: (frame) => this.#read(frame, stream),
+      onFrame: (frame) => this.#read(frame, stream, over.signal),
       onOpen: () => {
         this.#backoff.succeeded();
         context.emit({ type: 'session.connected', sessionId });
@@ -207,13 +205,13 @@ export class Link {
     try {
       return await stream.ended;
     } finally {
-      this.#renewal.abort(); // late, its proof of the old token would fence the next stream off
+      over.abort(); // late, its proof of the old token would fence the next stream off
       outbox.detach();
       this.#stream = undefined;
     }
   }
 
-  #read(frame: ServiceFrame, stream: WorkerStream): void {
+  #read(frame: ServiceFrame, stream: WorkerStream, isOver: AbortSignal): void {
     const { context, outbox } = this.#options;
     if ('session_id' in frame) {
       if (this.#place.reach(frame)) stream.send(JSON.stringify({ type: 'ack', seq: frame.seq }));
@@ -230,7 +228,7 @@ export class Link {
         this.#place.resync(frame.oldest_seq);
         break;
       case 'token_expiring':
-        void this.#renewInBand(stream);
+        void this.#credentials.renewOn(stream, isOver);
         break;
       case 'draining':
         this.#drainMs = frame.reconnect_in_ms;
@@ -238,23 +236,6 @@ export class Link {
       case 'error':
         context.log.warn({ error: frame.error }, frame.error_description);
         break;
-    }
-  }
-
-  /** A failure is no loss: the socket is closed at the token's expiry, and the link shakes hands again. */
-  async #renewInBand(stream: WorkerStream): Promise<void> {
-    const { context, sessionId } = this.#options;
-    // Once the stream has ended, the next handshake brings credentials of its own.
-    const isOver = () => this.#stream !== stream;
-    try {
-      const call = { signal: this.#renewal.signal };
-      const credentials = await obtainCredentials(context, sessionId, this.#credentials, call);
-      if (isOver()) return;
-      this.#credentials = credentials;
-      stream.send(JSON.stringify({ type: 'auth', token: credentials.ingressToken }));
-    } catch (error) {
-      if (isOver()) return;
-      context.log.warn({ err: error, sessionId }, 'the worker token could not be renewed yet');
     }
   }
 
@@ -283,8 +264,7 @@ export class Link {
   }
 
   #replaceCredentials(error: Error): Next {
-    const wereSound = this.#options.context.clock.monotonic() - this.#credentialsAt >= soundCredentialsMs;
-    return { step: 'handshake', error, waitMs: wereSound ? 0 : this.#backoff.next() };
+    return { step: 'handshake', error, waitMs: this.#credentials.wereSound ? 0 : this.#backoff.next() };
   }
 
   #doubt(error: Error): Next {

@@ -1,4 +1,6 @@
 import { BridgeState, knownBridges } from './state.ts';
+import { diffOf, type Difference, type DiffOptions } from './workspace/diff.ts';
+import { recordsOf, toWorkspace } from './workspace/workspaces.ts';
 
 /** A bridge of this machine: one that runs, or one that a later start takes up again. */
 export interface LocalBridge {
@@ -13,6 +15,15 @@ export interface LocalBridge {
   readonly sessionIds: readonly string[];
   /** Drops the environment, which is gone at the service: a later start registers a new one. */
   forget(): void;
+  /** The worktrees of a session that ran here; `undefined`: it had none, or they are gone. */
+  workspace(sessionId: string): LocalWorkspace | undefined;
+}
+
+/** The worktrees of one session. */
+export interface LocalWorkspace {
+  readonly directory: string;
+  /** What the session changed, source by source; rejects with `GitError`. */
+  diff(options: DiffOptions): Promise<readonly Difference[]>;
 }
 
 /**
@@ -32,6 +43,14 @@ export function localBridges(stateDir: string): readonly LocalBridge[] {
       pid: state.holder,
       sessionIds: state.sessions.filter((record) => record.must_end).map(({ session_id: id }) => id),
       forget: () => state.removePointer(),
+      workspace: (sessionId) => workspaceOf(state, sessionId),
     };
   });
+}
+
+function workspaceOf({ folder }: BridgeState, sessionId: string): LocalWorkspace | undefined {
+  const record = recordsOf(folder).get(sessionId);
+  if (!record?.is_ready) return undefined;
+  const { directory, sources } = toWorkspace(record);
+  return { directory, diff: (options) => Promise.all(sources.map((source) => diffOf(source, options))) };
 }

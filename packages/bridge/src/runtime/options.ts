@@ -2,6 +2,7 @@ import type { Ids, Log, Random, Reporter, TokenSource } from '@sallyport/core';
 import type { ClientOptions } from '@sallyport/core/client';
 import type { RuntimeEvent } from './events.ts';
 import type { Executor } from './executor.ts';
+import type { WorktreePolicy } from './workspace/workspaces.ts';
 
 /** What a bridge needs; the client's options say where the service is and how it is reached. */
 export interface BridgeRuntimeOptions extends ClientOptions {
@@ -18,6 +19,8 @@ export interface BridgeRuntimeOptions extends ClientOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** What runs a session: a command of the shell, or an executor of the caller's own. */
   readonly run: string | Executor;
+  /** What runs other kinds of work than `session`, by their `data.type`; each is for a session, too, which `data.id` names. */
+  readonly executors?: Readonly<Record<string, Executor>>;
   /** Sessions at the same time. Default 4. */
   readonly maxSessions?: number;
   /** Absolute; where this machine's bridges remember their environment and their processes (mode 0700). */
@@ -28,6 +31,10 @@ export interface BridgeRuntimeOptions extends ClientOptions {
   readonly remove?: boolean;
   /** Keep a session's standard input open after its initial events. */
   readonly interactive?: boolean;
+  /** What becomes of worktrees after their session. Default `changed`: those with commits or changes of their own stay. */
+  readonly worktrees?: WorktreePolicy;
+  /** A command of the shell that is run after each session, for a minute at most; README.md names its variables. */
+  readonly onEnd?: string;
   /** Variables that a session's process gets although they look secret. */
   readonly envPass?: readonly string[];
   /** What session processes inherit from. Default: `process.env`. */

@@ -45,6 +45,7 @@ export class Poller {
   #released: Promise<unknown> | undefined;
   #isOnline = false;
   #isFull = false;
+  #isResting = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -73,6 +74,11 @@ export class Poller {
     if (!this.#isFull) return;
     this.#abort.abort();
     this.#pause.cut();
+  }
+
+  /** Work waits: whoever rests between two polls asks at once. A failed link keeps its pause. */
+  hinted(): void {
+    if (this.#isResting && !this.#isFull) this.#pause.cut();
   }
 
   /** The machine slept: no socket of before is to be trusted. */
@@ -111,7 +117,13 @@ export class Poller {
     this.#isFull = !sessions.hasRoom;
     // The first answer is wanted at once: it tells that the link works.
     const isProbe = !this.#isOnline;
-    const query = { block_ms: isProbe ? 0 : blockMs, ...(this.#isFull && { capacity: 0 }) };
+    const { types } = sessions;
+    const query = {
+      block_ms: isProbe ? 0 : blockMs,
+      ...(this.#isFull && { capacity: 0 }),
+      // A service that knows no such question gives sessions.
+      ...(types.length > 1 && { types: types.join(',') }),
+    };
     this.#isAsking = true;
     const { body, nextPollMs } = await this.#ask(query, this.#abort.signal).finally(() => {
       this.#isAsking = false;
@@ -121,17 +133,19 @@ export class Poller {
       this.#isOnline = true;
       context.emit({ type: 'polling', environmentId: this.#options.registration.environmentId });
     }
-    const grant = judgeGrant(body);
+    const grant = judgeGrant(body, types);
     if (grant.kind === 'session' && !this.#isFull) return grant.work;
     if (grant.kind === 'unknown') await this.#skip(grant.id, grant.reason);
     if (grant.kind === 'unknown' || isProbe) return undefined;
     // A service that does not hold polls answers at once: it must not be asked without end.
     const isHeld = context.clock.monotonic() - startedAt >= idleMs;
+    this.#isResting = true;
     await this.#rest(nextPollMs ?? (isHeld ? 0 : idleMs));
+    this.#isResting = false;
     return undefined;
   }
 
-  async #ask(query: Readonly<Record<string, number>>, signal: AbortSignal) {
+  async #ask(query: Readonly<Record<string, number | string>>, signal: AbortSignal) {
     const { context, registration } = this.#options;
     const answer = await send(
       context.clientOptions,
@@ -141,7 +155,7 @@ export class Poller {
         params: { env_id: registration.environmentId },
         query,
       },
-      { signal, timeoutMs: (query['block_ms'] ?? 0) + answerGraceMs },
+      { signal, timeoutMs: Number(query['block_ms'] ?? 0) + answerGraceMs },
     );
     const text = await answer.text();
     const nextPollMs = Number.parseInt(answer.headers['x-next-poll-ms'] ?? '', 10);

@@ -7,6 +7,8 @@ import { sessionEnvironment, type EnvironmentOptions } from './environment.ts';
 import type { Execution, Executor, Exit, Job, StopSignal } from './executor.ts';
 import { withLifeline } from './lifeline.ts';
 import { OutputLines } from './output.ts';
+import { Redactor } from './redactor.ts';
+import { secretsOf } from './secrets.ts';
 import { signalGroup, sweep } from './process-tree.ts';
 
 /** After the process's exit, how long others may hold its pipes. */
@@ -22,9 +24,10 @@ export interface ShellExecutorOptions {
 
 /**
  * Runs sessions as processes of the shell, each the leader of a group of its own: events as NDJSON on its standard input,
- * its output as events (`OutputLines`). When it has ended, or the bridge is gone, nothing of its tree is left.
+ * its output as events (`OutputLines`), without the secrets of the bridge's environment. When it has ended, or the bridge is gone, nothing of its tree is left.
  */
 export function shellExecutor({ command, environment, clock }: ShellExecutorOptions): Executor {
+  const secrets = secretsOf(environment.inherited);
   return (job) => {
     const child = spawn('/bin/sh', withLifeline(command), {
       cwd: job.directory,
@@ -32,7 +35,7 @@ export function shellExecutor({ command, environment, clock }: ShellExecutorOpti
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
-    return isPiped(child) ? new ShellProcess(child, job, clock) : notStarted(child, job);
+    return isPiped(child) ? new ShellProcess(child, job, { clock, secrets }) : notStarted(child, job);
   };
 }
 
@@ -56,6 +59,14 @@ function toExit(error: Error, { directory, emit }: Job): Exit {
   return { exitCode: 127, signal: null };
 }
 
+function read(pipe: Readable, redactor: Redactor, lines: OutputLines): void {
+  pipe.on('data', (chunk: Buffer) => lines.write(redactor.write(chunk)));
+  pipe.on('end', () => {
+    lines.write(redactor.end());
+    lines.end();
+  });
+}
+
 class ShellProcess implements Execution {
   readonly ended: Promise<Exit>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -63,14 +74,18 @@ class ShellProcess implements Execution {
   readonly #clock: Clock;
   #isPaused = false;
 
-  constructor(child: ChildProcessByStdio<Writable, Readable, Readable>, job: Job, clock: Clock) {
+  constructor(
+    child: ChildProcessByStdio<Writable, Readable, Readable>,
+    job: Job,
+    { clock, secrets }: { readonly clock: Clock; readonly secrets: readonly string[] },
+  ) {
     this.#child = child;
     this.#job = job;
     this.#clock = clock;
     // A process that closed its input, or is gone: `ended` tells.
     for (const pipe of child.stdio) pipe?.on('error', () => undefined);
-    this.#read(child.stdout, new OutputLines('stdout', job.emit));
-    this.#read(child.stderr, new OutputLines('stderr', job.emit));
+    read(child.stdout, new Redactor(secrets), new OutputLines('stdout', job.emit));
+    read(child.stderr, new Redactor(secrets), new OutputLines('stderr', job.emit));
     this.ended = this.#run();
   }
 
@@ -110,11 +125,6 @@ class ShellProcess implements Execution {
     if (this.#child.pid === undefined) return;
     signalGroup(this.#child.pid, signal);
     if (signal === 'SIGKILL') void sweep(this.#job);
-  }
-
-  #read(pipe: Readable, lines: OutputLines): void {
-    pipe.on('data', (chunk: Buffer) => lines.write(chunk));
-    pipe.on('end', () => lines.end());
   }
 
   async #run(): Promise<Exit> {

@@ -18,6 +18,13 @@ export interface RegistrationOptions {
   readonly directory: string;
   readonly name?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Told after each registration where the service gives hints, if it does. */
+  readonly onHintsAt: (url: string | undefined) => void;
+}
+
+interface Registered {
+  readonly environmentId: string;
+  readonly hintsAt?: string;
 }
 
 /** Which environment this bridge is. It is taken up again after a restart, so that no second one ever appears. */
@@ -117,9 +124,9 @@ export class Registration {
     this.#options.state.removePointer();
   }
 
-  async #send(deviceToken: string): Promise<string> {
+  async #send(deviceToken: string): Promise<Registered> {
     const { context, runnerVersion, directory, name, metadata } = this.#options;
-    const { environment_id: environmentId } = await context.client.bridge.register({
+    const { environment_id: environmentId, bridge_ws_url: hintsAt } = await context.client.bridge.register({
       headers: {
         'x-environment-runner-version': runnerVersion,
         'vendor-worker-id': context.workerId,
@@ -135,18 +142,24 @@ export class Registration {
     });
     if (typeof environmentId !== 'string')
       throw new TransportError('unexpected_answer', 'the registration was answered without an environment');
-    return environmentId;
+    return { environmentId, ...(typeof hintsAt === 'string' && { hintsAt }) };
   }
 
-  #settle(environmentId: string): void {
+  #settle({ environmentId, hintsAt }: Registered): void {
     const { context, state } = this.#options;
     const generation = (state.pointer?.generation ?? 0) + 1;
-    state.savePointer({ environment_id: environmentId, worker_id: context.workerId, generation });
+    state.savePointer({
+      environment_id: environmentId,
+      worker_id: context.workerId,
+      generation,
+      ...(hintsAt !== undefined && { bridge_ws_url: hintsAt }),
+    });
     const resumed = environmentId === this.#environmentId;
     this.#environmentId = environmentId;
     this.#isRegistered = true;
     this.#backoff.succeeded();
     context.emit({ type: 'registered', environmentId, resumed });
+    this.#options.onHintsAt(hintsAt);
   }
 
   /** Gives whether we are registered after all; else it has waited. */
@@ -173,7 +186,9 @@ export class Registration {
     const { context } = this.#options;
     const { environment_id: holder, retry_after_ms: lapsesInMs } = details;
     if (holder !== undefined && holder === this.#environmentId) {
-      this.#settle(this.#environmentId);
+      // The refusal does not say where hints are: where they were.
+      const hintsAt = this.#options.state.pointer?.bridge_ws_url;
+      this.#settle({ environmentId: this.#environmentId, ...(hintsAt !== undefined && { hintsAt }) });
       return true;
     }
     const waitMs = typeof lapsesInMs === 'number' ? lapsesInMs : (retryAfterMs ?? this.#backoff.next());

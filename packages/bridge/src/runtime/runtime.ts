@@ -11,9 +11,13 @@ import {
 import { createClient } from '@sallyport/core/client';
 import { killLeftovers, returnUnstarted, stopLeftovers } from './clean-up.ts';
 import type { Context } from './context.ts';
+import type { EnvironmentOptions } from './environment.ts';
 import type { Executor } from './executor.ts';
 import { toError } from './failure.ts';
+import { Hints } from './hints.ts';
+import { shellHook, type EndHook } from './on-end.ts';
 import type { BridgeRuntimeOptions, RunResult } from './options.ts';
+import { Places } from './places.ts';
 import { Poller } from './poller.ts';
 import { shellExecutor } from './process.ts';
 import { Registration } from './registration.ts';
@@ -21,7 +25,9 @@ import { toReport } from './report.ts';
 import { RuntimeError } from './runtime-error.ts';
 import { Sessions } from './sessions.ts';
 import { BridgeState } from './state.ts';
+import { StreamChoice } from './stream-choice.ts';
 import { watchWake } from './wake-watch.ts';
+import { Workspaces } from './workspace/workspaces.ts';
 
 const defaultMaxSessions = 4;
 /** The service takes a worker for lost after this long. */
@@ -39,6 +45,7 @@ interface Parts {
   readonly registration: Registration;
   readonly sessions: Sessions;
   readonly poller: Poller;
+  readonly hints: Hints;
 }
 
 /**
@@ -94,13 +101,14 @@ export class BridgeRuntime {
     if (this.#running) this.#end(this.#running);
   }
 
-  #end({ registration, sessions, poller }: Parts): void {
+  #end({ registration, sessions, poller, hints }: Parts): void {
     const lastWords = new AbortController();
     const later = (ms: number, end: AbortController) =>
       this.#farewellTimers.push(this.#clock.after(ms, () => end.abort(), { keepAlive: true }));
     later(lastWordsMs, lastWords);
     later(killFarewellMs, this.#gone);
     registration.stop();
+    hints.stop();
     poller.kill();
     sessions.leave(AbortSignal.any([lastWords.signal, this.#gone.signal]));
   }
@@ -117,31 +125,34 @@ export class BridgeRuntime {
   }
 
   async #run(state: BridgeState, signal: AbortSignal | undefined): Promise<RunResult> {
-    const { context, registration, sessions, poller } = this.#assemble(state);
+    const { context, workspaces, registration, sessions, poller, hints } = this.#assemble(state);
     const stopping = new AbortController();
     const stop = () => {
       stopping.abort();
       context.emit({ type: 'stopping' });
       registration.stop();
+      hints.stop();
       poller.stop();
       this.#endSessions(sessions);
     };
     const watch = watchWake(this.#clock, (sleptMs) => {
       registration.wake();
+      hints.wake();
       poller.wake();
       sessions.wake(sleptMs > leaseMs);
     });
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
-    if (this.#killed.signal.aborted) this.#end({ registration, sessions, poller }); // there was nothing to kill before
+    if (this.#killed.signal.aborted) this.#end({ registration, sessions, poller, hints }); // there was nothing to kill before
     try {
       const leftovers = await killLeftovers(state);
+      await workspaces.settleLeftovers();
       await registration.register();
       // Before any work is granted again: it may be the very work that they were of.
       const leaving = AbortSignal.any([stopping.signal, context.killed]);
       const { runnerVersion } = this.#options;
       await Promise.all([
-        stopLeftovers(context, state, leftovers.ended, { signal: leaving }),
+        stopLeftovers(context, state, leftovers.ended, { signal: leaving, reason: 'bridge_killed' }),
         returnUnstarted(context, state, leftovers.unstarted, { signal: leaving, runnerVersion }),
       ]);
       const reason = await poller.run();
@@ -154,6 +165,7 @@ export class BridgeRuntime {
       return { reason, killed: context.killed.aborted };
     } finally {
       watch.cancel();
+      hints.stop();
       for (const timer of [this.#deadline, ...this.#farewellTimers]) timer?.cancel();
       signal?.removeEventListener('abort', stop);
     }
@@ -162,19 +174,37 @@ export class BridgeRuntime {
   #assemble(state: BridgeState) {
     const options = this.#options;
     const context = this.#createContext(state);
-    const registration = new Registration({ ...options, context, state });
+    const hints = new Hints({
+      context,
+      onWork: () => poller.hinted(),
+      onStop: (workId) => sessions.stopHinted(workId),
+    });
+    const registration = new Registration({
+      ...options,
+      context,
+      state,
+      onHintsAt: (url) => hints.follow(url),
+    });
+    const workspaces = new Workspaces({
+      folder: state.folder,
+      directory: options.directory,
+      policy: options.worktrees ?? 'changed',
+      clock: this.#clock,
+      log: context.log,
+    });
     const sessions = new Sessions({
       context,
       state,
-      executor: this.#executor(),
+      executors: { ...options.executors, session: this.#executor() },
+      onEnd: this.#onEnd(),
       isInteractive: options.interactive ?? false,
-      directory: options.directory,
+      places: new Places({ context, directory: options.directory, workspaces }),
       maxSessions: options.maxSessions ?? defaultMaxSessions,
       onFreed: () => poller.freed(),
     });
     const poller = new Poller({ context, registration, sessions, once: options.once ?? false });
-    this.#running = { registration, sessions, poller };
-    return { context, ...this.#running };
+    this.#running = { registration, sessions, poller, hints };
+    return { context, workspaces, ...this.#running };
   }
 
   #createContext(state: BridgeState): Context {
@@ -198,6 +228,7 @@ export class BridgeRuntime {
       log,
       workerId: state.pointer?.worker_id ?? ids.uuid(),
       deriveIngressToken,
+      streams: new StreamChoice(),
       killed: this.#killed.signal,
       gone: this.#gone.signal,
       emit: (event) => {
@@ -209,13 +240,19 @@ export class BridgeRuntime {
   }
 
   #executor(): Executor {
-    const { run, environment = process.env, envPass = [] } = this.#options;
+    const { run } = this.#options;
     if (typeof run !== 'string') return run;
-    return shellExecutor({
-      command: run,
-      environment: { inherited: environment, pass: envPass },
-      clock: this.#clock,
-    });
+    return shellExecutor({ command: run, environment: this.#environment(), clock: this.#clock });
+  }
+
+  #onEnd(): EndHook | undefined {
+    const { onEnd } = this.#options;
+    return onEnd === undefined ? undefined : shellHook(onEnd, this.#environment(), this.#clock);
+  }
+
+  #environment(): EnvironmentOptions {
+    const { environment = process.env, envPass = [] } = this.#options;
+    return { inherited: environment, pass: envPass };
   }
 
   /** Gracefully, but not for longer than a service manager waits. */

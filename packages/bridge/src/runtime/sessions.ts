@@ -1,5 +1,6 @@
 import { stopLeftovers } from './clean-up.ts';
 import type { Context } from './context.ts';
+import type { Executor } from './executor.ts';
 import { toError } from './failure.ts';
 import type { SessionRecord } from './state.ts';
 import { WorkerSession, type WorkerSessionOptions } from './worker-session.ts';
@@ -9,9 +10,11 @@ const abandonMs = 2_000;
 
 export interface SessionsOptions extends Omit<
   WorkerSessionOptions,
-  'environmentId' | 'sessionId' | 'workId'
+  'environmentId' | 'sessionId' | 'workId' | 'executor'
 > {
   readonly context: Context;
+  /** What runs each kind of work. */
+  readonly executors: Readonly<Record<string, Executor>>;
   readonly maxSessions: number;
   /** Told after each session that ended. */
   readonly onFreed: () => void;
@@ -20,6 +23,8 @@ export interface SessionsOptions extends Omit<
 /** A grant of the service, as far as it was understood. */
 export interface Work {
   readonly id: string;
+  /** Its kind, of those that are run here. */
+  readonly type: string;
   readonly sessionId: string;
 }
 
@@ -34,6 +39,11 @@ export class Sessions {
 
   get hasRoom(): boolean {
     return this.#running.size < this.#options.maxSessions;
+  }
+
+  /** The kinds of work that are run here. */
+  get types(): readonly string[] {
+    return Object.keys(this.#options.executors);
   }
 
   has(sessionId: string): boolean {
@@ -64,7 +74,15 @@ export class Sessions {
     const running = this.#running.get(work.sessionId);
     if (running) return running.session.renew();
     const { sessionId } = work;
-    const session = new WorkerSession({ ...this.#options, environmentId, sessionId, workId: work.id });
+    const executor = this.#options.executors[work.type];
+    if (!executor) throw new Error(`nothing runs work of the kind ${work.type}`); // never taken
+    const session = new WorkerSession({
+      ...this.#options,
+      executor,
+      environmentId,
+      sessionId,
+      workId: work.id,
+    });
     const done = this.#run(session, sessionId);
     this.#running.set(sessionId, { session, done });
   }
@@ -80,7 +98,11 @@ export class Sessions {
       must_end: true,
     };
     state.saveSession(record);
-    await stopLeftovers(context, state, [record], { signal: context.killed, limitMs: abandonMs });
+    await stopLeftovers(context, state, [record], {
+      signal: context.killed,
+      reason: 'bridge_stopped',
+      limitMs: abandonMs,
+    });
   }
 
   async #run(session: WorkerSession, sessionId: string): Promise<void> {
@@ -92,6 +114,11 @@ export class Sessions {
       this.#running.delete(sessionId);
       this.#options.onFreed();
     }
+  }
+
+  /** Somebody stopped that work: who has no stream to hear it on asks. */
+  stopHinted(workId: string): void {
+    for (const { session } of this.#running.values()) if (session.workId === workId) session.stopHinted();
   }
 
   wake(isLong: boolean): void {

@@ -21,6 +21,8 @@ export interface Pointer {
   readonly worker_id: string;
   /** Rises with each registration. */
   readonly generation: number;
+  /** Where the service gives it hints. */
+  readonly bridge_ws_url?: string;
 }
 
 /**
@@ -76,6 +78,11 @@ export class BridgeState {
     });
   }
 
+  /** Where whatever else the bridge keeps has its place. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   /** The process that has the lock now, which is the bridge itself. */
   get holder(): number | undefined {
     return lockHolder(this.#folder);
@@ -89,6 +96,7 @@ export class BridgeState {
       environment_id: pointer.environment_id,
       worker_id: pointer.worker_id,
       generation: Number(pointer.generation) || 0,
+      ...(typeof pointer.bridge_ws_url === 'string' && { bridge_ws_url: pointer.bridge_ws_url }),
     };
   }
 

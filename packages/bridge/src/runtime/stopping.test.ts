@@ -109,7 +109,7 @@ describe('the end of the bridge', () => {
     const stop = await service.called('stop');
     expect(stop).toMatchObject({
       path: `/v1/environments/env_1/work/${workOf('session_a')}/stop`,
-      body: { force: false },
+      body: { force: false, reason: 'bridge_stopped' },
     });
     expect((await exited(stream)).data).toEqual({ exit_code: 6, signal: null });
     expect(service.countOf('unregister')).toBe(0);

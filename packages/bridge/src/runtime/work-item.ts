@@ -9,8 +9,8 @@ export type Grant =
 
 const idForm = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 
-/** Judges the body of a poll, whatever it is: none, `null` and `{}` all mean that nothing waits. */
-export function judgeGrant(body: unknown): Grant {
+/** Judges the body of a poll by the kinds of work that are run here, whatever it is: none, `null` and `{}` all mean that nothing waits. */
+export function judgeGrant(body: unknown, types: readonly string[] = ['session']): Grant {
   if (body === undefined || body === null) return { kind: 'none' };
   if (typeof body !== 'object' || Array.isArray(body)) return unknown('', 'the work item is no object');
   if (Object.keys(body).length === 0) return { kind: 'none' };
@@ -19,11 +19,12 @@ export function judgeGrant(body: unknown): Grant {
     return unknown(String(id), 'the work item has no proper id');
   if (typeof data !== 'object' || data === null) return unknown(id, 'the work item has no data');
   const { type, id: sessionId } = data as Readonly<Record<string, unknown>>;
-  if (type !== 'session') return unknown(id, `the kind of work is not known: ${String(type)}`);
+  if (typeof type !== 'string' || !types.includes(type))
+    return unknown(id, `the kind of work is not known: ${String(type)}`);
   // It becomes a file's name and part of addresses.
   if (typeof sessionId !== 'string' || !idForm.test(sessionId))
     return unknown(id, 'the work item names no proper session');
-  return { kind: 'session', work: { id, sessionId } };
+  return { kind: 'session', work: { id, type, sessionId } };
 }
 
 function unknown(id: string, reason: string): Grant {

@@ -1,13 +1,16 @@
-import type { Timer } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { stopDeadlineMs, type EventData } from '../protocol/events.ts';
+import { beginProcess } from './begin-process.ts';
 import type { Context } from './context.ts';
 import type { EndReason } from './events.ts';
-import type { Execution, Executor, Exit, Job } from './executor.ts';
+import type { Execution, Executor, Exit } from './executor.ts';
 import { toError } from './failure.ts';
 import { Link } from './link.ts';
+import { GracefulEnd } from './graceful-end.ts';
+import { LateExecution } from './late-execution.ts';
+import type { EndHook } from './on-end.ts';
 import { Outbox } from './outbox.ts';
-import { identify } from './process-identity.ts';
+import type { Place, Places } from './places.ts';
 import type { BridgeState, SessionRecord } from './state.ts';
 import { within } from './within.ts';
 
@@ -22,7 +25,8 @@ export interface WorkerSessionOptions {
   readonly environmentId: string;
   readonly sessionId: string;
   readonly workId: string;
-  readonly directory: string;
+  readonly places: Places;
+  readonly onEnd?: EndHook | undefined;
 }
 
 /** One session that runs here: its link to the service, its process, and what goes between the two. */
@@ -30,7 +34,11 @@ export class WorkerSession {
   readonly #options: WorkerSessionOptions;
   readonly #link: Link;
   readonly #outbox: Outbox;
-  readonly #stopTimers: Timer[] = [];
+  readonly #end: GracefulEnd;
+  /** Aborts when nothing is to be asked for the session any more. */
+  readonly #gone = new AbortController();
+  /** Where its process runs, or ran. */
+  #directory: string | undefined;
   #execution: Execution | undefined;
   #isCaughtUp = false;
   /** The process has more input than it reads. */
@@ -48,6 +56,7 @@ export class WorkerSession {
 
   constructor(options: WorkerSessionOptions) {
     this.#options = options;
+    this.#end = new GracefulEnd(options.context.clock);
     this.#outbox = new Outbox((isFull) => {
       this.#isFull = isFull;
       this.#regulate();
@@ -71,10 +80,11 @@ export class WorkerSession {
 
   /** Resolves when nothing of the session is left here and the service knows how it ended. */
   async run(): Promise<void> {
-    const { context, state, sessionId, workId } = this.#options;
+    const { context, state, places, sessionId, workId } = this.#options;
+    const sources = places.askSources(sessionId, this.#gone.signal);
     let ended: Promise<Exit> | undefined;
     const lost = await this.#link.run(() => {
-      ended = this.#start();
+      ended = this.#start(sources);
       void ended
         .then((exit) => this.#report(exit))
         .then(() => {
@@ -83,20 +93,53 @@ export class WorkerSession {
         });
     });
     this.#isOver = true;
+    this.#gone.abort();
     this.#regulate();
     if (lost !== undefined) this.#execution?.signal('SIGKILL');
     const { exitCode, signal } = (await ended) ?? { exitCode: null, signal: null };
-    for (const timer of this.#stopTimers) timer.cancel();
+    this.#end.cancel();
     // What the service could not be told now, the next start tells it.
     if (this.#isKnown || lost !== undefined) state.removeSession(sessionId);
     else state.saveSession(this.#record);
     const reason: EndReason = lost ?? (this.#isStopping ? 'stopped' : 'exited');
-    context.emit({ type: 'session.ended', sessionId, workId, reason, exitCode, signal });
+    const kept = await this.#clearAway({ exitCode, signal }, reason).catch((error: unknown) => {
+      context.log.warn({ err: toError(error), sessionId }, 'the session was not cleared away');
+      return undefined;
+    });
+    context.emit({
+      type: 'session.ended',
+      sessionId,
+      workId,
+      reason,
+      exitCode,
+      signal,
+      ...(kept !== undefined && { kept }),
+    });
+  }
+
+  async #clearAway(exit: Exit, reason: EndReason): Promise<string | undefined> {
+    const { context, onEnd, places, environmentId, sessionId, workId } = this.#options;
+    // Who is to end at once leaves that to the next start.
+    if (context.killed.aborted) return undefined;
+    if (onEnd && this.#directory !== undefined) {
+      const session = { environmentId, sessionId, workId, directory: this.#directory };
+      const end = await onEnd({ ...session, ...exit, reason });
+      context.emit({ type: 'session.hook_ended', sessionId, ...end });
+    }
+    return places.leave(sessionId);
   }
 
   /** The same session was granted once more, because the service had lost sight of us. */
   renew(): void {
     this.#link.renew();
+  }
+
+  get workId(): string {
+    return this.#options.workId;
+  }
+
+  stopHinted(): void {
+    if (!this.#link.isOpen) this.#link.doubt();
   }
 
   wake(isLong: boolean): void {
@@ -113,7 +156,7 @@ export class WorkerSession {
     const params = { env_id: environmentId, work_id: workId };
     // Or the end would count as a failure. The service may be gone, and nobody waits for it long.
     const isTold = await within(clock, stopCallMs, killed, (signal) =>
-      client.bridge.stop({ params, body: { force }, signal }),
+      client.bridge.stop({ params, body: { force, reason: 'bridge_stopped' }, signal }),
     ).then(
       () => true,
       () => false,
@@ -148,7 +191,8 @@ export class WorkerSession {
     const token = this.#link.workerToken;
     const params = { env_id: environmentId, work_id: workId };
     const headers = token === undefined ? {} : { 'x-worker-token': token };
-    await context.client.bridge.stop({ headers, params, body: { force: true }, signal }).then(
+    const body = { force: true, reason: 'bridge_stopped' };
+    await context.client.bridge.stop({ headers, params, body, signal }).then(
       () => (this.#isKnown = true),
       (error: unknown) => context.log.debug({ err: toError(error), workId }, 'its end could not be told'),
     );
@@ -159,37 +203,37 @@ export class WorkerSession {
     return { session_id: sessionId, work_id: workId, environment_id: environmentId, must_end: true };
   }
 
-  async #start(): Promise<Exit> {
-    try {
-      return await this.#execute();
-    } catch (error) {
-      this.#execution?.signal('SIGKILL');
-      this.#emit('session.output', { stream: 'stderr', text: `cannot start: ${toError(error).message}` });
-      return { exitCode: 127, signal: null };
-    }
+  #start(sources: () => Promise<unknown>): Promise<Exit> {
+    const { places, sessionId, workId } = this.#options;
+    const execution = new LateExecution(
+      async (signal) => {
+        const place = await places.make({ sessionId, workId }, await sources(), signal);
+        signal.throwIfAborted();
+        return this.#begin(place);
+      },
+      (error) => {
+        this.#emit('session.output', { stream: 'stderr', text: `cannot start: ${toError(error).message}` });
+        return { exitCode: 127, signal: null };
+      },
+    );
+    this.#execution = execution;
+    this.#regulate();
+    return execution.ended;
   }
 
-  #execute(): Promise<Exit> {
-    const { context, state, executor, environmentId, sessionId, workId, directory } = this.#options;
-    const record = this.#record;
-    // The intent first: a bridge that dies between the two lines finds the process by its environment.
-    state.saveSession(record);
-    const job: Job = {
-      sessionId,
-      workId,
-      environmentId,
-      directory,
+  #begin(place: Place): Execution {
+    const { context, state, executor, isInteractive } = this.#options;
+    this.#directory = place.directory;
+    return beginProcess({
+      context,
+      state,
+      executor,
+      record: this.#record,
+      place,
+      isInteractive,
       emit: (type, data) => this.#emit(type, data),
-    };
-    const execution = executor(job);
-    this.#execution = execution;
-    const process = execution.pid === undefined ? undefined : identify(execution.pid);
-    if (process) state.saveSession({ ...record, process });
-    this.#regulate();
-    const { pid } = execution;
-    this.#outbox.push(context.ids.next('evt'), 'worker.ready', pid === undefined ? {} : { pid });
-    context.emit({ type: 'session.started', sessionId, workId, pid });
-    return execution.ended;
+      report: (type, data) => this.#outbox.push(context.ids.next('evt'), type, data),
+    });
   }
 
   #emit(type: string, data: Readonly<Record<string, unknown>>): void {
@@ -236,11 +280,7 @@ export class WorkerSession {
     if (force === true || !execution) return this.kill();
     if (this.#isStopping) return;
     this.#isStopping = true;
-    execution.signal('SIGINT');
-    const later = (ms: number, act: () => void) =>
-      this.#stopTimers.push(this.#options.context.clock.after(ms, act, { keepAlive: true }));
-    later(deadlineMs / 2, () => execution.signal('SIGTERM'));
-    later(deadlineMs, () => execution.signal('SIGKILL'));
+    this.#end.begin(execution, deadlineMs);
   }
 
   #regulate(): void {

@@ -138,6 +138,7 @@ export interface BridgeActs {
       readonly environmentId: string;
       readonly workId: string;
       readonly force: boolean;
+      readonly reason?: string | undefined;
       /** Session and epoch of the worker token that came along. */
       readonly proof: WorkerProof | null;
     },

@@ -74,6 +74,21 @@ describe('the table of states', () => {
     expect(new Set(finalStates.map((state) => sessionStatus(state)))).toEqual(new Set(finalStatuses));
   });
 
+  test('tells at the end why it was stopped, if whoever did so said it; the last word counts', () => {
+    const stop = (work: Work, stopReason?: string, isForced = false) =>
+      advance(work, 'stop', { ...given, isForced, stopReason })?.work ?? work;
+    for (const state of states.filter((each) => !isFinal(each)))
+      expect([state, stop({ ...queued, state }, 'said', true).reason]).toEqual([state, 'said']);
+    const stopping = stop({ ...queued, state: 'active' }, 'said');
+    expect(advance(stopping, 'exit', { ...given, exitCode: 1 })).toMatchObject({
+      work: { state: 'stopped', reason: 'said' },
+      announcements: [{ data: { status: 'stopped', reason: 'said', exit_code: 1 } }],
+    });
+    expect(stop(stopping, undefined, true).reason).toBe('said');
+    expect(stop(stopping, 'said again', true).reason).toBe('said again');
+    expect(stop({ ...queued, state: 'active', reason: 'worker_lost' }).reason).toBeNull();
+  });
+
   test('tells what waits and what runs', () => {
     expect(waitingStates).toEqual(['queued', 'lost']);
     expect(runningStates).toEqual(['active', 'stopping']);

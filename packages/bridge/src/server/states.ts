@@ -67,7 +67,8 @@ export interface Move {
   readonly attaches?: true;
   /** Sends `control.stop` to the worker. */
   readonly asksWorker?: true;
-  readonly reason?: 'worker_lost' | 'undeliverable';
+  /** `given`: what the stop says, if anything; `kept`: what an earlier one said. */
+  readonly reason?: 'worker_lost' | 'undeliverable' | 'given' | 'kept';
 }
 
 export interface State {
@@ -86,13 +87,19 @@ const exits = [
   { on: 'exit', when: 'cleanExit', to: 'done' },
   { on: 'exit', to: 'failed' },
 ] as const;
-const confirmed = { on: 'stop', when: 'byWorker', to: 'stopped' } as const;
-const forced = { on: 'stop', when: 'byForce', to: 'stopped', raisesEpoch: true } as const;
+const confirmed = { on: 'stop', when: 'byWorker', to: 'stopped', reason: 'given' } as const;
+const forced = {
+  on: 'stop',
+  when: 'byForce',
+  to: 'stopped',
+  raisesEpoch: true,
+  reason: 'given',
+} as const;
 const unstarted = [
   // Late, of an earlier delivery, it counts as well.
   { on: 'ack', to: 'active', deadline: 'firstAttachMs' },
   confirmed,
-  { on: 'stop', to: 'stopped', raisesEpoch: true },
+  { on: 'stop', to: 'stopped', raisesEpoch: true, reason: 'given' },
   ...exits,
 ] as const;
 
@@ -123,14 +130,19 @@ export const workStates: Readonly<Record<WorkState, State>> = {
       { on: 'reconnect', to: 'queued', ...again },
       confirmed,
       forced,
-      { on: 'stop', to: 'stopping', deadline: 'stopMs', asksWorker: true },
+      { on: 'stop', to: 'stopping', deadline: 'stopMs', asksWorker: true, reason: 'given' },
       ...exits,
     ],
   },
   stopping: {
     session: 'stopping',
     isRunning: true,
-    moves: [{ on: 'exit', to: 'stopped' }, { on: 'lapse', to: 'stopped', ...lost }, confirmed, forced],
+    moves: [
+      { on: 'exit', to: 'stopped', reason: 'kept' },
+      { on: 'lapse', to: 'stopped', ...lost },
+      confirmed,
+      forced,
+    ],
   },
   lost: {
     session: 'disconnected',

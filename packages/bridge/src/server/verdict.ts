@@ -27,6 +27,8 @@ export interface Circumstances extends Facts {
   readonly now: number;
   /** Who acknowledges it. */
   readonly ackedBy?: string;
+  /** What whoever stops it says of the cause. */
+  readonly stopReason?: string | undefined;
 }
 
 /** Moves a work item on; undefined where what happened changes nothing. */
@@ -41,13 +43,19 @@ export function advance(work: Work, on: Happening, given: Circumstances): Verdic
     attempt: work.attempt + (move.newAttempt ? 1 : 0),
     ackedBy: move.newAttempt ? null : (given.ackedBy ?? work.ackedBy),
     attached: move.newAttempt ? false : (move.attaches ?? work.attached),
-    reason: move.reason ?? null,
+    reason: reasonOf(move, work, given),
   };
   return {
     work: next,
     raisesEpoch: move.raisesEpoch ?? false,
     announcements: announce(work, next, move, given),
   };
+}
+
+function reasonOf({ reason }: Move, work: Work, { stopReason }: Circumstances): string | null {
+  // One that is stopped again without a word ends for what was said first.
+  if (reason === 'given') return stopReason ?? (work.state === 'stopping' ? work.reason : null);
+  return reason === 'kept' ? work.reason : (reason ?? null);
 }
 
 function mayBeMade({ when }: Move, work: Work, given: Circumstances): boolean {

@@ -27,10 +27,14 @@ export function judgeAck(work: Work, workerKey: string, given: Circumstances): V
 /** `isWorker`: the one who asks proved to be the present worker, so this confirms the end. */
 export function judgeStop(
   work: Work,
-  { force, isWorker }: { readonly force: boolean; readonly isWorker: boolean },
+  {
+    force,
+    isWorker,
+    reason,
+  }: { readonly force: boolean; readonly isWorker: boolean; readonly reason?: string | undefined },
   given: Circumstances,
 ): Verdict | undefined {
-  return advance(work, 'stop', { ...given, isWorker, isForced: force });
+  return advance(work, 'stop', { ...given, isWorker, isForced: force, stopReason: reason });
 }
 
 /** How many of a worker's events may be new: its `worker.exited` is the last one of a session. */

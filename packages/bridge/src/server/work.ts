@@ -60,7 +60,12 @@ export interface WorkDesk {
   /** Repeatable in every state. With the worker's token it confirms the end. */
   stop(
     caller: Caller,
-    work: WorkReference & { readonly force: boolean; readonly proof: WorkerProof | null },
+    work: WorkReference & {
+      readonly force: boolean;
+      /** Told with the session's end. */
+      readonly reason?: string | undefined;
+      readonly proof: WorkerProof | null;
+    },
   ): Promise<WorkStatus>;
 }
 
@@ -117,10 +122,10 @@ export function createWorkDesk(
       return { environment_id: environmentId, session_id: sessionId, state: work.state };
     },
 
-    async stop(caller, { environmentId, workId, force, proof }) {
+    async stop(caller, { environmentId, workId, ...stop }) {
       // Also where no bridge is registered: what waits there can be stopped.
       await registry.owned(caller, environmentId);
-      const stopped = await store.acts.stopWork({ environmentId, workId, force, proof, ...timing(context) });
+      const stopped = await store.acts.stopWork({ environmentId, workId, ...stop, ...timing(context) });
       wake(context, stopped);
       context.wakeups.notify(stopTopic(environmentId));
       return { id: workId, state: stopped.state };

@@ -68,7 +68,7 @@ export {
 } from '../schemas/oauth.ts';
 export {
   WorkState,
-  type BridgeHint,
+  BridgeHint,
   type EnvironmentStatus,
   type OrganizationEnvironment,
   type RegisterBridgeRequest,

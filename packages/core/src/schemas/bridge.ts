@@ -55,7 +55,12 @@ export type WorkState = z.infer<typeof WorkState>;
 
 export const WorkResponse = z.looseObject({ id: z.string(), state: WorkState });
 
-export const StopRequest = z.looseObject({ force: z.boolean().default(false) });
+export const StopRequest = z.looseObject({
+  force: z.boolean().default(false),
+  reason: z
+    .exactOptional(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/))
+    .describe('why, as a code; it is told with the end of the session'),
+});
 
 export const ReconnectHeaders = z.object({
   'x-environment-runner-version': z.string().min(1),

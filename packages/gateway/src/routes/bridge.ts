@@ -46,6 +46,7 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
         environmentId: params.env_id,
         workId: params.work_id,
         force: body.force,
+        reason: body.reason,
         proof: await worker.prove(headers['x-worker-token']),
       });
     },

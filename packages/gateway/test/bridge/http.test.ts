@@ -214,7 +214,11 @@ test('a worker behind a proxy that breaks WebSockets reads server-sent events an
     client.bridge.reconnect({ params: { env_id: env }, headers: runner, body: { session_id: id } }),
   ).rejects.toMatchObject({ code: 'session_active' });
 
-  await client.bridge.stop({ params: { env_id: env, work_id }, body: { force: false } });
+  const stop = { params: { env_id: env, work_id }, body: { force: false, reason: 'bridge_stopped' } };
+  await client.bridge.stop(stop);
+  await expect(client.bridge.stop({ ...stop, body: { reason: 'No code' } })).rejects.toMatchObject({
+    status: 400,
+  });
   expect(await untilLine(lines, 'session.updated')).toContain('control.stop');
   const exit = { id: 'x', type: 'worker.exited', data: { exit_code: 0, signal: null } };
   await expect(post({ events: [exit, { id: 'late', type: 'note' }] })).rejects.toMatchObject({
@@ -222,6 +226,7 @@ test('a worker behind a proxy that breaks WebSockets reads server-sent events an
     details: { events: [{ id: 'x', seq: 6 }] },
   });
   expect(await client.sessions.get({ params: { id } })).toMatchObject({ status: 'stopped' });
+  expect(await untilLine(lines, '"status":"stopped"')).toContain('"reason":"bridge_stopped"');
   await bridge.close();
   expect(await untilLine(lines, 'event: close')).toContain('draining');
 });

@@ -25,7 +25,7 @@ import type { areas } from './contents.ts';
 export const runner = { 'x-environment-runner-version': '1.0.0' };
 
 /** The bridge's areas on a real port, over the real store; `colleague` and `foreign` are tokens of other accounts, too. */
-export async function serveBridge() {
+export async function serveBridge({ apiBaseUrl = 'http://workers.example' } = {}) {
   const path = join(scratchDirectory(), 'store.db');
   const writer = await openWriter<typeof areas>({
     path,
@@ -41,7 +41,7 @@ export async function serveBridge() {
     wakeups: createLocalWakeups(),
     workerTokens,
     devices: { check: (deviceId) => Promise.resolve({ deviceId }) },
-    apiBaseUrl: 'http://workers.example',
+    apiBaseUrl,
   });
   await engine.start();
   const served = await serve({

@@ -52,7 +52,27 @@ const routes: readonly (readonly [string, RegExp])[] = [
   ['handshake', /^\/v1\/code\/sessions\/[^/]+\/bridge$/],
   ['worker', /\/worker\/register$/],
   ['stream', /\/worker\/events\/stream$/],
+  ['events', /\/worker\/events$/],
+  ['hints', /\/bridge\/ws$/],
+  ['session', /^\/v1\/sessions\/[^/]+$/],
 ];
+
+/** One open stream of hints. */
+export interface FakeHints {
+  readonly socket: WebSocket;
+  readonly token: string;
+  readonly send: (hint: object) => void;
+}
+
+/** A worker's stream as server-sent events. */
+export interface FakeEventStream {
+  readonly fromSeq: number;
+  readonly token: string;
+  /** Sends a frame, as the real service does. */
+  readonly send: (frame: object) => void;
+  readonly comment: () => void;
+  readonly end: () => void;
+}
 
 const pollAgain = { 'x-next-poll-ms': '0' };
 
@@ -60,12 +80,20 @@ const pollAgain = { 'x-next-poll-ms': '0' };
 export class FakeService {
   readonly calls = new Recorder<FakeCall>();
   readonly streams = new Recorder<FakeStream>();
+  readonly hints = new Recorder<FakeHints>();
+  readonly eventStreams = new Recorder<FakeEventStream>();
+  /** Whether registrations say where hints are. */
+  givesHints = false;
+  /** Whether polls are answered at once, whatever they ask for. */
+  holdsNothing = false;
   /** Whether streams acknowledge the worker's events. */
   acknowledges = true;
   environmentId = 'env_1';
   epoch = 0;
   /** The initial events of each stream that starts at the beginning. */
   backlog: object[] = [];
+  /** Of every session. */
+  sources: object[] = [];
   readonly #scripts = new Map<string, FakeAnswer[]>();
   readonly #grants: object[] = [];
   readonly #held = new Set<ServerResponse>();
@@ -87,13 +115,15 @@ export class FakeService {
     this.#sockets = new WebSocketServer({ noServer: true });
     this.#server.on('upgrade', (request, socket, head) => {
       const call = this.#note(request, undefined);
-      const scripted = this.#scripts.get('stream')?.shift();
+      const scripted = this.#scripts.get(call.route)?.shift();
       if (scripted) {
         const body = scripted.raw ?? JSON.stringify(scripted.body ?? {});
         socket.end(`HTTP/1.1 ${scripted.status ?? 500} No\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
         return;
       }
-      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#open(opened, call));
+      this.#sockets.handleUpgrade(request, socket, head, (opened) =>
+        call.route === 'hints' ? this.#openHints(opened, call) : this.#open(opened, call),
+      );
     });
     await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
     this.#port = (this.#server.address() as AddressInfo).port;
@@ -103,10 +133,13 @@ export class FakeService {
   /** Forgets what a test made of it. */
   reset(): void {
     this.calls.all.length = 0;
-    this.streams.all.length = 0;
+    for (const recorder of [this.streams, this.hints, this.eventStreams]) recorder.all.length = 0;
+    this.givesHints = false;
+    this.holdsNothing = false;
     this.acknowledges = true;
     this.epoch = 0;
     this.backlog = [];
+    this.sources = [];
     this.#scripts.clear();
     this.#grants.length = 0;
     // Of a bridge that was killed: its next work would go to nobody.
@@ -168,6 +201,7 @@ export class FakeService {
     if (scripted?.reset) response.destroy();
     else if (scripted && Object.keys(scripted).some((key) => key !== 'after')) reply(response, scripted);
     else if (call.route === 'poll') this.#poll(call, response);
+    else if (call.route === 'stream') this.#openEvents(response, call);
     else reply(response, { body: this.#usual(call) });
   }
 
@@ -177,6 +211,7 @@ export class FakeService {
     const hasCapacity = call.query.get('capacity') !== '0';
     if (hasCapacity && this.#grants.length > 0)
       return reply(response, { headers: pollAgain, body: this.#grants.shift() });
+    if (this.holdsNothing) return reply(response, { body: null });
     if (Number(call.query.get('block_ms') ?? 0) === 0)
       return reply(response, { headers: pollAgain, body: null });
     if (hasCapacity) this.#held.add(response);
@@ -186,15 +221,44 @@ export class FakeService {
   #usual(call: FakeCall): unknown {
     switch (call.route) {
       case 'register':
-        return { environment_id: this.environmentId };
+        return {
+          environment_id: this.environmentId,
+          ...(this.givesHints && {
+            bridge_ws_url: `ws://127.0.0.1:${this.#port}/v1/environments/${this.environmentId}/bridge/ws`,
+          }),
+        };
+      case 'events': {
+        const { events = [] } = (call.body ?? {}) as { readonly events?: readonly FakeFrame[] };
+        return { events: events.map(({ id }, index) => ({ id, seq: 1000 + index })) };
+      }
       case 'handshake':
         this.epoch += call.headers['x-worker-token'] === undefined ? 1 : 0;
         return { worker_jwt: `jwt-${this.epoch}`, api_base_url: this.url, worker_epoch: this.epoch };
+      case 'session':
+        return { id: 'x', session_context: { sources: this.sources } };
       case 'worker':
         return { status: 'registered' };
       default:
         return { id: 'x', state: 'active' };
     }
+  }
+
+  #openHints(socket: WebSocket, call: FakeCall): void {
+    const send = (hint: object) => socket.send(JSON.stringify(hint));
+    this.hints.add({ socket, token: tokenOf(call), send });
+  }
+
+  #openEvents(response: ServerResponse, call: FakeCall): void {
+    const fromSeq = Number(call.query.get('from_seq') ?? 0);
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    const send = (frame: object) => {
+      const { type, session_id: isEvent } = frame as { type: string; session_id?: string };
+      response.write(`${isEvent === undefined ? `event: ${type}\n` : ''}data: ${JSON.stringify(frame)}\n\n`);
+    };
+    for (const event of this.backlog) if ((event as { seq: number }).seq > fromSeq) send(event);
+    send({ type: 'caught_up', seq: this.backlog.length });
+    const comment = () => void response.write(': ka\n\n');
+    this.eventStreams.add({ fromSeq, token: tokenOf(call), send, comment, end: () => response.end() });
   }
 
   #open(socket: WebSocket, call: FakeCall): void {
@@ -209,9 +273,12 @@ export class FakeService {
     });
     for (const event of this.backlog) if ((event as { seq: number }).seq > fromSeq) send(event);
     send({ type: 'caught_up', seq: this.backlog.length });
-    const token = String(call.headers.authorization).replace('Bearer ', '');
-    this.streams.add({ socket, fromSeq, token, frames, send });
+    this.streams.add({ socket, fromSeq, token: tokenOf(call), frames, send });
   }
+}
+
+function tokenOf({ headers }: FakeCall): string {
+  return String(headers.authorization).replace('Bearer ', '');
 }
 
 function reply(response: ServerResponse, { status = 200, headers = {}, body, raw }: FakeAnswer): void {

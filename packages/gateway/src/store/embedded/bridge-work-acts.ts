@@ -73,10 +73,10 @@ export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
       return log.settle(work, judgeAck(work, workerKey, given), given.now);
     },
 
-    stopWork({ environmentId, workId, force, proof, ...given }) {
+    stopWork({ environmentId, workId, force, reason, proof, ...given }) {
       const work = workOf(environmentId, workId);
       const isWorker = proof?.sessionId === work.sessionId && proof.epoch === log.head(work.sessionId).epoch;
-      const verdict = judgeStop(work, { force, isWorker }, given);
+      const verdict = judgeStop(work, { force, isWorker, reason }, given);
       if (verdict && !isWorker) noteStop.run(given.now, force ? 1 : 0, workId);
       return log.settle(work, verdict, given.now);
     },

@@ -1,0 +1,49 @@
+import { copyFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@sallyport/core';
+import { runGit } from './git.ts';
+import type { CheckedOut } from './record.ts';
+
+const limitMs = 60_000;
+
+/** What a session changed in one source. */
+export interface Difference {
+  readonly url: string;
+  readonly directory: string;
+  readonly branch: string;
+  /** The commit at which the session began. */
+  readonly base: string;
+  /** As `git diff` shows it; empty: nothing. */
+  readonly text: string;
+}
+
+export interface DiffOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly color?: boolean;
+}
+
+/**
+ * All that a worktree has more than the commit at which its session began: committed, changed and new files. The worktree's
+ * own index stays as it is.
+ */
+export async function diffOf(
+  { url, directory, branch, base }: CheckedOut,
+  { clock, signal, color = false }: DiffOptions,
+): Promise<Difference> {
+  const call = { directory, clock, signal, timeoutMs: limitMs };
+  const index = resolve(directory, (await runGit(['rev-parse', '--git-path', 'index'], call)).trim());
+  const draft = join(tmpdir(), `sallyport-index-${randomUUID()}`);
+  try {
+    copyFileSync(index, draft);
+    const env = { GIT_INDEX_FILE: draft };
+    await runGit(['add', '--all'], { ...call, env });
+    const style = color ? '--color=always' : '--no-color';
+    const text = await runGit(['diff', '--cached', '--no-ext-diff', style, base], { ...call, env });
+    return { url, directory, branch, base, text };
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import type { Clock, Timer } from '@sallyport/core';
+import { markVariables, signalGroup, type Mark } from '../process-tree.ts';
+import { withoutCredentials } from './git-source.ts';
+
+/** The most that a call may print: no diff that a person reads is longer. */
+const mostOutputBytes = 64 * 1024 * 1024;
+const mostWordsBytes = 4 * 1024;
+
+export interface GitCall {
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Whose session it is for: a bridge that was killed finds the process by it. */
+  readonly mark?: Mark;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export type Git = (...args: readonly string[]) => Promise<string>;
+
+/** Git said no, or was too slow; `message` has its own words, without credentials. */
+export class GitError extends Error {
+  override readonly name = 'GitError';
+}
+
+const fixed = [
+  // Hooks and monitors of a repository are programs, and the ones of a session's choice.
+  ...['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'],
+  // Housekeeping in the background would outlive the call.
+  ...['-c', 'gc.autoDetach=false', '-c', 'maintenance.autoDetach=false'],
+];
+/** From SIGTERM, at which git takes its locks away, to SIGKILL. */
+const killAfterMs = 2_000;
+
+/**
+ * Runs git once as a child without a terminal, so that it can ask nobody, and gives what it printed. Rejects with `GitError`,
+ * and with the signal's reason; nothing of it is left then.
+ */
+export async function runGit(args: readonly string[], call: GitCall): Promise<string> {
+  const { directory, clock, timeoutMs, signal, mark, env } = call;
+  signal?.throwIfAborted();
+  const child = spawn('git', [...fixed, ...args], {
+    cwd: directory,
+    env: { ...gitEnvironment(process.env), ...(mark && markVariables(mark)), ...env },
+    // Without a terminal of its own it cannot prompt there either; and a group ends as one.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const name = `git ${args.find((each) => /^[a-z]/.test(each)) ?? ''}`;
+  const timers: Timer[] = [];
+  const end = (sent: NodeJS.Signals) => child.pid !== undefined && signalGroup(child.pid, sent);
+  const kill = () => {
+    end('SIGTERM');
+    timers.push(clock.after(killAfterMs, () => end('SIGKILL'), { keepAlive: true }));
+  };
+  let failure: string | undefined;
+  const fail = (words: string) => {
+    failure ??= words;
+    kill();
+  };
+  timers.push(clock.after(timeoutMs, () => fail(`${name} took longer than ${timeoutMs / 1000} s`)));
+  signal?.addEventListener('abort', kill, { once: true });
+  const output: Buffer[] = [];
+  let size = 0;
+  let words = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > mostOutputBytes) fail(`${name} printed more than ${mostOutputBytes / 1024 / 1024} MiB`);
+    else output.push(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-mostWordsBytes)));
+  try {
+    const code = await new Promise<number | null>((resolve) => {
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        failure ??= error.code === 'ENOENT' ? 'there is no git on the PATH' : error.message;
+        resolve(null);
+      });
+      child.once('close', resolve);
+    });
+    signal?.throwIfAborted();
+    if (failure === undefined && code === 0) return Buffer.concat(output).toString('utf8');
+    throw new GitError(failure ?? (withoutCredentials(words.trim()) || `${name} failed`));
+  } finally {
+    for (const timer of timers) timer.cancel();
+    signal?.removeEventListener('abort', kill);
+  }
+}
+
+/** The bridge's own, for its agents and credential helpers, less what points git elsewhere or lets it ask. */
+function gitEnvironment(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const pointers =
+    /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|NAMESPACE|PREFIX)$|^SALLYPORT_/;
+  const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !pointers.test(name)));
+  return {
+    ...env,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: 'false',
+    SSH_ASKPASS_REQUIRE: 'never',
+    GCM_INTERACTIVE: 'never',
+    GIT_ALLOW_PROTOCOL: 'https:http:ssh:git:file',
+    GIT_OPTIONAL_LOCKS: '0',
+  };
+}
