@@ -113,7 +113,7 @@ onLinux('the bridge is killed', () => {
     'at %s, %s the answer: the process ends with it, and the next one ends the work',
     async (step, side) => {
       const { output, ...outcome } = await jobWith({ step, side, ...running });
-      expect(outcome).toEqual({ exitCode: 1, status: 'stopped', starts: 1 });
+      expect(outcome).toEqual({ exitCode: 1, status: 'stopped', reason: 'bridge_killed', starts: 1 });
       expect(whole.startsWith(output)).toBe(true);
     },
   );
@@ -123,6 +123,7 @@ onLinux('the bridge is killed', () => {
       ...done,
       exitCode: 1,
       status: 'stopped',
+      reason: 'bridge_killed',
     });
   });
 

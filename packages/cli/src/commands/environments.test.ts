@@ -2,7 +2,7 @@ import { toTimestamp } from '@sallyport/core';
 import type { OrganizationEnvironment } from '@sallyport/core/contract';
 import { expect, test } from 'vitest';
 import { CommandError } from '../io/exit.ts';
-import { onlyOnline } from './environments.ts';
+import { freest, onlyOnline } from './environments.ts';
 
 const now = Date.UTC(2026, 0, 1);
 
@@ -66,4 +66,29 @@ test('several are listed, for the person to choose', () => {
   const { exitCode, message } = refusal([environment('env_1', 'online'), environment('env_2', 'online')]);
   expect(exitCode).toBe(2);
   expect(message).toMatch(/env_1.*\n.*env_2/);
+});
+
+test('by a tag the one online is taken that has the fewest sessions', () => {
+  const tagged = (
+    id: string,
+    status: OrganizationEnvironment['status'],
+    sessions: number,
+    tags: unknown,
+  ) => ({
+    ...environment(id, status),
+    active_sessions: sessions,
+    metadata: { tags },
+  });
+  const environments = [
+    tagged('env_1', 'offline', 0, ['linux']),
+    tagged('env_2', 'online', 2, ['linux', 'gpu']),
+    tagged('env_3', 'online', 1, ['linux']),
+    tagged('env_4', 'online', 0, 'linux'),
+    environment('env_5', 'online'),
+  ];
+  expect(freest(environments, 'linux').environment_id).toBe('env_3');
+  expect(() => freest(environments, 'mac')).toThrow(
+    'No environment with the tag "mac" is online. Online are those with: gpu, linux.',
+  );
+  expect(() => freest([], 'mac')).toThrow('No environment with the tag "mac" is online.');
 });

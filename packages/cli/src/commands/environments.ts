@@ -40,6 +40,44 @@ export function onlyOnline(
   return only;
 }
 
+/**
+ * What `--env` names: an environment by its id, or by `tag:NAME` the one online with that tag which has the fewest sessions.
+ * `undefined`: the only one online.
+ */
+export async function chooseEnvironment(
+  connection: Connection,
+  given: string | undefined,
+  { now, signal }: { readonly now: number; readonly signal: AbortSignal },
+): Promise<string> {
+  const tag = given?.startsWith('tag:') ? given.slice('tag:'.length) : undefined;
+  if (given !== undefined && tag === undefined) return given;
+  const environments = await listEnvironments(connection, signal);
+  return (tag === undefined ? onlyOnline(environments, now) : freest(environments, tag)).environment_id;
+}
+
+/** The environment online with that tag which runs the fewest sessions. */
+export function freest(
+  environments: readonly OrganizationEnvironment[],
+  tag: string,
+): OrganizationEnvironment {
+  const online = environments.filter(({ status }) => status === 'online');
+  const [first] = online
+    .filter(({ metadata }) => tagsOf(metadata).includes(tag))
+    .sort((a, b) => a.active_sessions - b.active_sessions);
+  if (first) return first;
+  const tags = [...new Set(online.flatMap(({ metadata }) => tagsOf(metadata)))].sort();
+  throw new CommandError(
+    'no_environment',
+    `No environment with the tag ${JSON.stringify(tag)} is online.${tags.length === 0 ? '' : ` Online are those with: ${tags.join(', ')}.`}`,
+    exitCodes.notFound,
+    `Start a bridge with it: sallyport bridge run --exec 'CMD' --tag ${tag}`,
+  );
+}
+
+function tagsOf({ tags }: OrganizationEnvironment['metadata']): readonly unknown[] {
+  return Array.isArray(tags) ? tags : [];
+}
+
 function noneOnline(environments: readonly OrganizationEnvironment[], now: number): CommandError {
   const known = [...environments].sort((a, b) => b.last_seen_at.localeCompare(a.last_seen_at));
   const rows = known

@@ -15,13 +15,15 @@ function integer(text: string, least: number): number {
   return Number(text);
 }
 
-const secondsIn: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 };
+const unitsMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `90m`, `12h`, `30d`, in seconds. */
+/** A time such as `90`, `90s`, `5m`, `1h30m` or `30d`, in milliseconds. */
 export function duration(text: string): number {
-  const [, count, unit = ''] = /^([1-9]\d{0,6})([mhd])$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('a time such as 90m, 12h or 30d is needed');
-  return Number(count) * (secondsIn[unit] ?? 0);
+  const parts = [...text.matchAll(/(\d{1,7})([smhd]?)/g)];
+  const ms = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs[unit || 's'] ?? 0), 0);
+  if (ms <= 0 || !/^(\d+|(\d+d)?(\d+h)?(\d+m)?(\d+s)?)$/.test(text))
+    throw new InvalidArgumentError('a time such as 90s, 5m, 1h30m or 30d is needed');
+  return ms;
 }
 
 /** For an option that may be repeated. */

@@ -1,27 +1,37 @@
 import type { Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { positiveInteger } from '../option-values.ts';
+import { runOptions } from './run-options.ts';
 
 export function addBridgeCommands(program: Command, act: Act): void {
   const bridge = program
     .command('bridge')
     .description('Turn this machine into an environment that sessions run on');
   examples(
-    bridge
-      .command('run')
+    runOptions(bridge.command('run'))
       .description('Register a directory and run the work that comes, until interrupted')
-      .option('--dir <directory>', 'the working directory', process.cwd())
-      .option('--name <name>', 'the name of this machine in lists')
-      .option('--exec <command>', 'the command of each session; it gets the events as NDJSON on stdin')
-      .option('--max-sessions <number>', 'sessions at the same time', positiveInteger, 4)
-      .option('--env-pass <name...>', 'pass this variable on, though it looks secret')
-      .option('--interactive', "keep the command's stdin open for later messages")
       .option('--once', 'end after the first session')
       .option('--remove', 'remove the environment at the end')
       .action(act(async () => (await import('./run.ts')).bridgeRun)),
     "sallyport bridge run --exec 'git log --oneline | head -3'",
-    "sallyport bridge run --exec 'my-agent --stdin' --interactive --max-sessions 2",
+    "sallyport bridge run --exec 'my-agent --stdin' --interactive --max-sessions 2 --tag linux",
+  );
+  examples(
+    runOptions(bridge.command('install'))
+      .description('Write a systemd user unit that runs a bridge, now and after each restart of the machine')
+      .option('--print', 'only show it')
+      .action(act(async () => (await import('./install.ts')).bridgeInstall)),
+    "sallyport bridge install --exec 'my-agent --stdin'",
+    "sallyport bridge install --exec 'my-agent --stdin' --dir ~/app --print",
+  );
+  examples(
+    bridge
+      .command('uninstall')
+      .description('Remove the unit that `bridge install` wrote')
+      .option('--dir <directory>', 'the directory', process.cwd())
+      .action(act(async () => (await import('./uninstall.ts')).bridgeUninstall)),
+    'sallyport bridge uninstall',
+    'sallyport bridge uninstall --dir ~/app',
   );
   examples(
     bridge

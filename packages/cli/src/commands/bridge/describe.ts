@@ -27,12 +27,19 @@ function lineFor(event: RuntimeEvent): string | undefined {
       return `Work ${event.workId} is not run here: ${event.reason}.`;
     case 'session.started':
       return `Session ${event.sessionId} started${event.pid === undefined ? '' : ` (pid ${event.pid})`}.`;
+    case 'session.workspace':
+      return `Session ${event.sessionId} works in ${event.directory}.`;
+    case 'session.hook_ended': {
+      if (event.exitCode === 0) return undefined;
+      const how = event.signal === null ? `exit code ${event.exitCode}` : `ended by ${event.signal}`;
+      return `--on-end failed for session ${event.sessionId} (${how})${event.output === '' ? '' : `: ${event.output}`}`;
+    }
     case 'session.disconnected':
       return `Session ${event.sessionId} lost its stream (${words(event.error)}); its process goes on.`;
     case 'session.connected':
       return `Session ${event.sessionId} has its stream again.`;
     case 'session.ended':
-      return `Session ${event.sessionId} ended: ${endOf(event)}.`;
+      return `Session ${event.sessionId} ended: ${endOf(event)}.${event.kept === undefined ? '' : ` It left ${event.kept}.`}`;
     case 'stopping':
       return 'Stopping: sessions end gracefully; press Ctrl-C again to kill them.';
     case 'removed':

@@ -3,32 +3,21 @@ import { resolve } from 'node:path';
 import { BridgeRuntime } from '@sallyport/bridge';
 import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { CommandError, exitCodes } from '../../io/exit.ts';
+import { exitCodes } from '../../io/exit.ts';
 import { advising } from '../../io/next-step.ts';
 import { version } from '../../version.ts';
 import { deviceTokens } from './device-tokens.ts';
+import { neededCommand } from './needed-command.ts';
+import type { BridgeRunOptions } from './run-options.ts';
 import { watcher } from './watcher.ts';
 
-export interface BridgeRunOptions {
-  readonly dir: string;
-  readonly name?: string;
-  readonly exec?: string;
-  readonly maxSessions: number;
-  readonly envPass?: readonly string[];
-  readonly interactive?: boolean;
+export interface Options extends BridgeRunOptions {
   readonly once?: boolean;
   readonly remove?: boolean;
 }
 
-export async function bridgeRun(context: Context, options: BridgeRunOptions): Promise<number> {
-  if (options.exec === undefined || options.exec.trim() === '') {
-    throw new CommandError(
-      'no_command',
-      'What should a session run?',
-      exitCodes.usage,
-      "Say it with --exec: sallyport bridge run --exec 'CMD'. CMD gets the session's events as NDJSON on stdin.",
-    );
-  }
+export async function bridgeRun(context: Context, options: Options): Promise<number> {
+  const run = neededCommand(options.exec, 'sallyport bridge run');
   const { terminal, interrupt } = context;
   const directory = resolve(options.dir);
   const connection = await connect(context);
@@ -40,13 +29,16 @@ export async function bridgeRun(context: Context, options: BridgeRunOptions): Pr
     runnerVersion: version,
     directory,
     name,
-    run: options.exec,
+    run,
     maxSessions: options.maxSessions,
     stateDir: context.settings.stateDir,
     once: options.once === true,
     remove: options.remove === true,
     interactive: options.interactive === true,
     envPass: options.envPass ?? [],
+    worktrees: options.worktrees,
+    ...(options.tag.length > 0 && { metadata: { tags: options.tag } }),
+    ...(options.onEnd !== undefined && { onEnd: options.onEnd }),
     clock: context.clock,
     random: context.random,
     ids: context.ids,

@@ -22,7 +22,7 @@ describe('the candidates are', () => {
   });
 
   test('the flags of the command and those that hold everywhere', () => {
-    expect(values('session', 'run', '--t')).toEqual(['--title', '--tag']);
+    expect(values('session', 'run', '--t')).toEqual(['--title', '--tag', '--timeout']);
     expect(values('session', 'list', '--')).toEqual(
       expect.arrayContaining(['--limit', '--help', '--json', '--base-url', '--profile']),
     );
@@ -79,7 +79,7 @@ describe('in a shell', () => {
 
   test.skipIf(!has('bash'))('bash', async () => {
     expect(await bash('session', 'lo')).toEqual(['complete -F _sallyport sallyport', 'logs']);
-    expect((await bash('session', 'run', '--t')).slice(1)).toEqual(['--title', '--tag']);
+    expect((await bash('session', 'run', '--t')).slice(1)).toEqual(['--title', '--tag', '--timeout']);
     // It splits at `=` and replaces only what stands behind.
     expect((await bash('--base-url', '=', 'x', 'comp')).slice(1)).toEqual(['completion']);
     expect((await bash('--base-url', '=', 'x', 'completion', '')).slice(1)).toEqual(['bash', 'zsh', 'fish']);

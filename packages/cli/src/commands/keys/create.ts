@@ -17,7 +17,7 @@ export async function keysCreate(context: Context, options: KeysCreateOptions): 
   const body = {
     ...(name !== undefined && { name }),
     ...(scope !== '' && { scope }),
-    ...(expires !== undefined && { expires_in: expires }),
+    ...(expires !== undefined && { expires_in: expires / 1000 }),
   };
   const key = await client.oauth.createApiKey({
     // The specification shows no body: where nothing is asked for, none is sent.

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, naturalNumber } from '../option-values.ts';
+import { collect, duration, naturalNumber } from '../option-values.ts';
 import { takeOptions } from '../take.ts';
 
 export function addSessionCommands(program: Command, act: Act): void {
@@ -11,13 +11,20 @@ export function addSessionCommands(program: Command, act: Act): void {
       .command('run')
       .description('Create a session, show its output until it ends; exit 0 when it is done, else 1')
       .argument('<prompt>', 'what to do; `-` reads it from stdin')
-      .option('--env <id>', 'the environment; default: the only one online')
+      .option(
+        '--env <id>',
+        'the environment, or `tag:NAME`: one online with that tag; default: the only one online',
+      )
+      .option('--source <url>', 'a git repository to work in, `URL@REVISION`; may be repeated', collect, [])
       .option('--title <title>', 'a title for lists')
       .option('--tag <tag>', 'a tag; may be repeated', collect, [])
+      .option('--timeout <time>', 'leave it to itself after 90s, 5m, 1h; exit 6', duration)
+      .addOption(approveOption())
       .option('--detach', 'do not wait: print the id and leave')
       .action(act(async () => (await import('./run.ts')).sessionRun)),
     'sallyport session run "fix the failing test"',
     'sallyport session run - --detach < prompt.txt',
+    'sallyport session run "fix the failing test" --source https://example.com/team/app@main --env tag:linux',
   );
   examples(
     takeOptions(session.command('list'))
@@ -43,9 +50,30 @@ export function addSessionCommands(program: Command, act: Act): void {
       .argument('<id>', 'the session')
       .option('-f, --follow', 'go on until the session has ended')
       .option('--from-seq <number>', 'only the events after this one', naturalNumber, 0)
+      .option('--timeout <time>', 'leave after 90s, 5m, 1h; exit 6', duration)
+      .addOption(approveOption())
       .action(act(async () => (await import('./logs.ts')).sessionLogs)),
     'sallyport session logs -f session_01',
     'sallyport session logs session_01 --from-seq 40 --json',
+  );
+  examples(
+    session
+      .command('wait')
+      .description('Wait until sessions have ended; exit 0 if all are done, else 1')
+      .argument('<id...>', 'the sessions')
+      .option('--timeout <time>', 'give up after 90s, 5m, 1h; exit 6', duration)
+      .action(act(async () => (await import('./wait.ts')).sessionWait)),
+    'sallyport session wait session_01 session_02 --timeout 30m',
+    'sallyport session wait session_01 --json',
+  );
+  examples(
+    session
+      .command('diff')
+      .description('Show what a session changed in its worktree, on the machine of its bridge')
+      .argument('<id>', 'the session')
+      .action(act(async () => (await import('./diff.ts')).sessionDiff)),
+    'sallyport session diff session_01',
+    'sallyport session diff session_01 | git apply',
   );
   examples(
     session
@@ -78,4 +106,10 @@ export function addSessionCommands(program: Command, act: Act): void {
     'sallyport session delete session_01',
     'sallyport session delete session_01 session_02 --yes',
   );
+}
+
+function approveOption(): Option {
+  const description =
+    'what is answered when the command asks for permission; default: on a terminal `ask`, else nothing';
+  return new Option('--approve <how>', description).choices(['ask', 'always', 'never']);
 }

@@ -39,6 +39,8 @@ function exitOf({ exit_code: code, signal }: SessionEvent['data']): Pick<Session
 const reasons: Readonly<Record<string, string>> = {
   worker_lost: 'its bridge was lost',
   undeliverable: 'no bridge took its work',
+  bridge_stopped: 'its bridge was stopped',
+  bridge_killed: 'its bridge was killed',
 };
 
 /** Why it ended, in words; `undefined`: there is nothing to say. */

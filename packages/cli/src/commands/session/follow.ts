@@ -13,6 +13,8 @@ export interface FollowOptions {
   /** `ended`: goes on until the session has ended; `now`: what the log has by now. */
   readonly until: 'ended' | 'now';
   readonly signal: AbortSignal;
+  /** Told when what the log had at the beginning is through. */
+  readonly onCaughtUp?: () => void;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface FollowOptions {
 export async function* sessionEvents(
   context: Context,
   { clientOptions }: Pick<Connection, 'clientOptions'>,
-  { sessionId, fromSeq = 0, until, signal }: FollowOptions,
+  { sessionId, fromSeq = 0, until, signal, onCaughtUp }: FollowOptions,
 ): AsyncIterable<SessionEvent> {
   const { terminal } = context;
   const client = createClient(clientOptions);
@@ -48,6 +50,7 @@ export async function* sessionEvents(
           lastSeq = oldest - 1;
         } else if (frame.type === 'caught_up') {
           if (until === 'now') return;
+          onCaughtUp?.();
           // The event that ended it may be before the place asked for, and then nothing comes any more.
           if (
             fromSeq > 0 &&

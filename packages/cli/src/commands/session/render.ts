@@ -1,6 +1,7 @@
 import type { SessionEvent } from '@sallyport/core/contract';
 import { printableLines } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
+import { describeRequest } from './approvals.ts';
 import { causeOf, whyEnded } from './end.ts';
 
 export interface RenderOptions {
@@ -51,6 +52,12 @@ function lineFor(event: SessionEvent, { messages = false }: RenderOptions): stri
       return data['force'] === true ? 'asked to end at once' : 'asked to stop';
     case 'control.interrupt':
       return 'asked to interrupt';
+    case 'tool.permission_request':
+      return `asks for permission: ${describeRequest(data)}`;
+    case 'control.permission_response':
+      return data['behavior'] === 'allow' ? 'permission is given' : 'permission is refused';
+    case 'worker.workspace':
+      return `works in ${String(data['directory'])}`;
     case 'session.created':
     case 'worker.ready':
     case 'worker.heartbeat':

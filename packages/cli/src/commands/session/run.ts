@@ -7,18 +7,25 @@ import { advising } from '../../io/next-step.ts';
 import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
 import { version } from '../../version.ts';
-import { listEnvironments, onlyOnline } from '../environments.ts';
+import { chooseEnvironment, listEnvironments } from '../environments.ts';
 import { aboutSession } from './advice.ts';
+import { createApprovals, refuseUnanswerable, type Approve } from './approvals.ts';
 import { endWatch, type SessionEnd } from './end.ts';
 import { sessionEvents } from './follow.ts';
 import { renderEvent } from './render.ts';
+import { sourcesOf } from './source.ts';
 import { stopSession } from './stop.ts';
+import { withinLimit } from './time-limit.ts';
 import { WaitingNotice } from './waiting.ts';
 
 export interface SessionRunOptions {
   readonly env?: string;
   readonly title?: string;
   readonly tag: readonly string[];
+  readonly source: readonly string[];
+  /** In milliseconds. */
+  readonly timeout?: number;
+  readonly approve?: Approve;
   readonly detach?: boolean;
 }
 
@@ -36,26 +43,33 @@ export async function sessionRun(
       'Say what to do: sallyport session run "..."',
     );
   }
+  refuseUnanswerable(context, options.approve);
+  const sources = await sourcesOf(options.source);
   const connection = await connect(context);
-  const session = await createSession(context, connection, options, prompt);
+  const session = await createSession(context, connection, { ...options, prompt, sources });
   connection.reporter.report({ name: 'session.created', attributes: { 'session.id': session.id } });
   if (options.detach === true) return { json: session, human: session.id };
   context.terminal.note(
     context.terminal.style('dim', `session ${session.id} on ${session.environment_id}`, 'err'),
   );
-  return follow(context, connection, session);
+  return follow(context, connection, session, options);
 }
 
 async function createSession(
   context: Context,
   connection: Connection,
-  options: SessionRunOptions,
-  prompt: string,
+  {
+    prompt,
+    sources,
+    ...options
+  }: SessionRunOptions & { readonly prompt: string; readonly sources: Awaited<ReturnType<typeof sourcesOf>> },
 ): Promise<Session> {
   const { client, organizationId } = connection;
   const signal = context.interrupt.asked;
-  const environmentId =
-    options.env ?? onlyOnline(await listEnvironments(connection, signal), context.clock.now()).environment_id;
+  const environmentId = await chooseEnvironment(connection, options.env, {
+    now: context.clock.now(),
+    signal,
+  });
   const created = client.sessions.create({
     headers: {
       'vendor-client-feature': 'ccr',
@@ -68,6 +82,7 @@ async function createSession(
       title: options.title ?? firstLine(prompt),
       tags: [...options.tag],
       events: [{ type: 'session.message', data: { text: prompt } }],
+      ...(sources.length > 0 && { session_context: { sources } }),
     },
     signal,
     onRetry: ({ attempt, cause }) => {
@@ -91,7 +106,12 @@ const otherEnvironments =
   'Without --env it goes to the one that is online; `sallyport bridge status` shows those of this machine.';
 
 /** The first signal stops the session gracefully and goes on watching; the second one leaves. */
-async function follow(context: Context, connection: Connection, session: Session): Promise<number> {
+async function follow(
+  context: Context,
+  connection: Connection,
+  session: Session,
+  { timeout: limitMs, approve }: Pick<SessionRunOptions, 'timeout' | 'approve'>,
+): Promise<number> {
   const { interrupt, terminal } = context;
   const onInterrupt = () => {
     terminal.note('Stopping the session; press Ctrl-C again to leave it to itself.');
@@ -102,7 +122,11 @@ async function follow(context: Context, connection: Connection, session: Session
   };
   if (interrupt.asked.aborted) onInterrupt();
   else interrupt.asked.addEventListener('abort', onInterrupt, { once: true });
-  const end = await aboutSession(watch(context, connection, session)).catch((error: unknown) => {
+  const limit = { limitMs, signal: interrupt.insisted, nextStep: howToGoOn(session.id) };
+  const watching = withinLimit(context, limit, (signal) =>
+    watch(context, connection, session, { approve, signal }),
+  );
+  const end = await aboutSession(watching).catch((error: unknown) => {
     throw interrupt.insisted.aborted ? leftAlone(session.id) : error;
   });
   interrupt.asked.removeEventListener('abort', onInterrupt);
@@ -118,22 +142,27 @@ async function watch(
   context: Context,
   connection: Connection,
   { id: sessionId, environment_id: environmentId }: Session,
+  { approve, signal }: { readonly approve: Approve | undefined; readonly signal: AbortSignal },
 ): Promise<SessionEnd | undefined> {
-  const { interrupt, terminal } = context;
-  const signal = interrupt.insisted;
+  const { terminal } = context;
+  const approvals = createApprovals(context, connection, { sessionId, approve, signal });
   const waiting = new WaitingNotice(context, environmentId, async () =>
     (await listEnvironments(connection, signal)).find((each) => each.environment_id === environmentId),
   );
   const endOf = endWatch();
   let end: SessionEnd | undefined;
   try {
-    for await (const event of sessionEvents(context, connection, { sessionId, until: 'ended', signal })) {
+    const onCaughtUp = () => approvals.begin();
+    const following = { sessionId, until: 'ended', signal, onCaughtUp } as const;
+    for await (const event of sessionEvents(context, connection, following)) {
       waiting.observe(event);
       renderEvent(event, terminal);
+      approvals.observe(event);
       end = endOf(event);
     }
   } finally {
     waiting.cancel();
+    approvals.end();
   }
   return end;
 }
@@ -143,8 +172,12 @@ function leftAlone(id: string): CommandError {
     'interrupted',
     `Session ${id} is left to itself.`,
     exitCodes.interrupted,
-    `Watch it: sallyport session logs -f ${id}\nEnd it at once: sallyport session stop --force ${id}`,
+    howToGoOn(id),
   );
+}
+
+function howToGoOn(id: string): string {
+  return `Watch it: sallyport session logs -f ${id}\nEnd it at once: sallyport session stop --force ${id}`;
 }
 
 /** The start of the prompt's first line, for lists. */

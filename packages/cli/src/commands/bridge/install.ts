@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import type { Output } from '../../io/terminal.ts';
+import { neededCommand } from './needed-command.ts';
+import { runWords, type BridgeRunOptions } from './run-options.ts';
+import { unitOf, unitText } from './unit.ts';
+
+export interface BridgeInstallOptions extends BridgeRunOptions {
+  readonly print?: boolean;
+}
+
+/** Writes a systemd user unit that keeps a bridge running; the person starts it. */
+export async function bridgeInstall(context: Context, options: BridgeInstallOptions): Promise<Output> {
+  const { settings, terminal } = context;
+  const exec = neededCommand(options.exec, 'sallyport bridge install');
+  const directory = resolve(options.dir);
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+    throw new CommandError('invalid_directory', `There is no directory ${directory}.`, exitCodes.usage);
+  const program = [process.execPath, realpathSync(process.argv[1] ?? '')];
+  const words = [
+    ...program,
+    ...['--base-url', settings.baseUrl, 'bridge', 'run'],
+    ...runWords({ ...options, exec, dir: directory }),
+  ];
+  const text = unitText(context, { directory, words });
+  const { name, file } = unitOf(context, directory);
+  const json = { unit: name, file, text };
+  if (options.print === true) return { json, human: text.trimEnd() };
+  if (process.platform !== 'linux')
+    throw new CommandError(
+      'not_supported',
+      'There is no systemd on this system.',
+      exitCodes.usage,
+      'See the command that its own service manager would run: sallyport bridge install --print',
+    );
+  if (context.env['SALLYPORT_TOKEN'])
+    terminal.note(
+      'SALLYPORT_TOKEN is not written into the unit: the bridge uses the login of `sallyport login`.',
+    );
+  const isReplaced = wasThere(file);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  const human = [
+    `${isReplaced ? 'Replaced' : 'Wrote'} ${file}.`,
+    `Start it, now and at each login:\n  systemctl --user daemon-reload\n  systemctl --user ${isReplaced ? 'restart' : 'enable --now'} ${name}`,
+    `Have it run while you are logged out, too:\n  loginctl enable-linger`,
+    `See what it says:\n  journalctl --user --unit ${name} --follow`,
+  ].join('\n');
+  return { json: { ...json, replaced: isReplaced }, human };
+}
+
+function wasThere(file: string): boolean {
+  try {
+    return readFileSync(file).length > 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, symlinkSync, mkdirSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCli } from '../../testing/cli.ts';
+import { unitOf, unitText } from './unit.ts';
+
+/** The words of a unit's command line, as systemd.service(5) has them read. */
+function wordsOf(unit: string): string[] {
+  const line = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '';
+  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
+    word.replace(/\\(.)/g, '$1').replaceAll('%%', '%').replaceAll('$$', '$'),
+  );
+}
+
+test('a unit runs just the words that were given, whatever is in them', () => {
+  const words = ['/usr/bin/node', 'a b', 'echo "$HOME" %h \\n \'x\'', '100%', '$$', ''];
+  const text = unitText(
+    { env: { PATH: '/bin:/a b', SALLYPORT_TOKEN: 'secret' } },
+    { directory: '/d%', words },
+  );
+  expect(wordsOf(text)).toEqual(words);
+  expect(text).toContain('\nWorkingDirectory=/d%%\n');
+  expect(text).toContain('\nEnvironment="PATH=/bin:/a b"\n');
+  expect(text).not.toContain('secret');
+  expect(() => unitText({ env: {} }, { directory: '/', words: ['a\nExecStartPost=x'] })).toThrow(
+    'line break',
+  );
+});
+
+test('each directory has a unit of its own', () => {
+  const env = { HOME: '/home/me' };
+  const names = ['/a/app', '/b/app', '/', '/a/ä p'].map((directory) => unitOf({ env }, directory).name);
+  expect(new Set(names).size).toBe(4);
+  for (const name of names) expect(name).toMatch(/^sallyport-bridge-[\w-]+-[0-9a-f]{6}\.service$/);
+  expect(unitOf({ env }, '/a').file).toMatch(/^\/home\/me\/\.config\/systemd\/user\//);
+});
+
+test('a bridge is installed, shown and uninstalled; what it runs takes what it is given', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'sallyport-unit-'));
+  const env = { XDG_CONFIG_HOME: join(cwd, 'xdg') };
+  const run = (...args: string[]) => runCli(['bridge', ...args], { cwd, env });
+  const options = ['--exec', 'echo "$1" 50%', '--tag', 'linux', '--on-end', 'true', '--interactive'];
+
+  const printed = await run('install', ...options, '--print');
+  expect(printed.exitCode, printed.stderr).toBe(0);
+  expect(existsSync(env.XDG_CONFIG_HOME)).toBe(false);
+  const [node, main, ...words] = wordsOf(printed.stdout);
+  expect([node, main]).toEqual([process.execPath, join(import.meta.dirname, '../../main.ts')]);
+  expect(words).toEqual([
+    ...['--base-url', 'http://127.0.0.1:8787', 'bridge', 'run', '--dir', cwd, '--exec', 'echo "$1" 50%'],
+    ...[
+      '--max-sessions',
+      '4',
+      '--tag',
+      'linux',
+      '--interactive',
+      '--worktrees',
+      'changed',
+      '--on-end',
+      'true',
+    ],
+  ]);
+
+  const installed = await run('install', ...options, '--json');
+  const { file, text } = JSON.parse(installed.stdout) as { file: string; text: string };
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  expect(`${text.trimEnd()}\n`).toBe(printed.stdout);
+  expect((await run('install', ...options)).stdout).toMatch(/^Replaced .*\n[^]*systemctl --user restart/);
+
+  const wants = join(file, '../default.target.wants');
+  mkdirSync(wants);
+  symlinkSync(file, join(wants, file.split('/').at(-1)!));
+  expect(await run('uninstall')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('systemctl --user stop') as string,
+  });
+  expect(execFileSync('find', [env.XDG_CONFIG_HOME, '-name', '*.service'], { encoding: 'utf8' })).toBe('');
+  expect((await run('uninstall')).exitCode).toBe(4);
+  expect((await run('install', '--dir', 'nowhere', '--exec', 'x')).exitCode).toBe(2);
+  expect((await run('install')).exitCode).toBe(2);
+});

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { basename, join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+
+/** A systemd user unit (systemd.unit(5)) for the bridge of a directory. */
+export interface Unit {
+  readonly name: string;
+  readonly file: string;
+}
+
+export function unitOf({ env }: Pick<Context, 'env'>, directory: string): Unit {
+  const slug = basename(directory).replace(/[^A-Za-z0-9_-]+/g, '-') || 'root';
+  const hash = createHash('sha256').update(directory).digest('hex').slice(0, 6);
+  const name = `sallyport-bridge-${slug}-${hash}.service`;
+  const config = env['XDG_CONFIG_HOME'] || join(env['HOME'] ?? '', '.config');
+  return { name, file: join(config, 'systemd/user', name) };
+}
+
+/** Variables that say where the command finds its files; no secret is among them. */
+const handedOn = [
+  'PATH',
+  'SALLYPORT_CONFIG_DIR',
+  'XDG_CONFIG_HOME',
+  'XDG_STATE_HOME',
+  'SALLYPORT_ORG',
+] as const;
+
+/** The unit's text: it runs `words` in `directory`, again after a failure, and ends it as Ctrl-C does. */
+export function unitText(
+  { env }: Pick<Context, 'env'>,
+  { directory, words }: { readonly directory: string; readonly words: readonly string[] },
+): string {
+  const variables = handedOn.flatMap((name) => {
+    const value = env[name];
+    return value ? [`Environment=${quoted(`${name}=${value}`)}`] : [];
+  });
+  return [
+    '[Unit]',
+    `Description=Sallyport bridge in ${directory.replaceAll('%', '%%')}`,
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Service]',
+    // A variable of the shell in `--exec` is not systemd's: `$` is doubled (systemd.service(5), "Command lines").
+    `ExecStart=${words.map((word) => quoted(word.replaceAll('$', '$$$$'))).join(' ')}`,
+    `WorkingDirectory=${directory.replaceAll('%', '%%')}`,
+    ...variables,
+    'Restart=on-failure',
+    'RestartSec=5',
+    // The bridge ends its sessions itself: it alone is asked.
+    'KillMode=mixed',
+    'TimeoutStopSec=30',
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ].join('\n');
+}
+
+/** One word as systemd reads it: in quotes, with its escapes and specifiers taken literally. */
+function quoted(word: string): string {
+  if (/[\n\0]/.test(word))
+    throw new CommandError(
+      'usage',
+      'A unit cannot hold a line break.',
+      exitCodes.usage,
+      'Put the command into a script, and name that with --exec.',
+    );
+  return `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`;
+}

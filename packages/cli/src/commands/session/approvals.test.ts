@@ -1,0 +1,141 @@
+import type { SessionEvent } from '@sallyport/core/contract';
+import { expect, test } from 'vitest';
+import { Approvals, describeRequest, type Approve } from './approvals.ts';
+
+let count = 0;
+const event = (type: string, data: SessionEvent['data']): SessionEvent => ({
+  id: `evt_${(count += 1)}`,
+  seq: count,
+  type,
+  session_id: 'session_1',
+  created_at: 'now',
+  data,
+});
+const request = (id: string) =>
+  event('tool.permission_request', { request_id: id, tool: 'bash', description: id });
+const response = (id: string) => event('control.permission_response', { request_id: id, behavior: 'allow' });
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+function bench(
+  approve: Approve | undefined,
+  says: (asked: number) => Promise<string> = () => Promise.resolve(''),
+) {
+  const answers: [unknown, string][] = [];
+  const [asked, told]: [string[], string[]] = [[], []];
+  const approvals = new Approvals({
+    approve,
+    answer: ({ data }, behavior) => {
+      answers.push([data['request_id'], behavior]);
+      return Promise.resolve();
+    },
+    ask: (text, signal) =>
+      Promise.race([
+        says(asked.push(text)),
+        new Promise<never>((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        ),
+      ]),
+    tell: (text) => told.push(text),
+  });
+  return { approvals, answers, asked, told };
+}
+
+test.each([
+  ['always', 'allow'],
+  ['never', 'deny'],
+] as const)(
+  '%s: each request is answered, those from before that are still open too',
+  async (approve, behavior) => {
+    const { approvals, answers, asked } = bench(approve);
+    for (const each of [request('a'), request('b'), response('a')]) approvals.observe(each);
+    await settled();
+    expect(answers).toEqual([]);
+    approvals.begin();
+    await settled();
+    approvals.observe(request('c'));
+    await settled();
+    expect(answers).toEqual([
+      ['b', behavior],
+      ['c', behavior],
+    ]);
+    expect(asked).toEqual([]);
+  },
+);
+
+test('a person is asked, one request after the other; only a yes allows', async () => {
+  const said = ['y', '', 'yes please', 'A', 'never asked'];
+  const { approvals, answers, asked } = bench('ask', (number) => Promise.resolve(said[number - 1]!));
+  approvals.begin();
+  for (const id of ['a', 'b', 'c', 'd', 'e']) approvals.observe(request(id));
+  for (let turns = 0; turns < 10; turns += 1) await settled();
+  expect(answers).toEqual([
+    ['a', 'allow'],
+    ['b', 'deny'],
+    ['c', 'deny'],
+    ['d', 'allow'],
+    ['e', 'allow'],
+  ]);
+  expect(asked).toHaveLength(4);
+  expect(asked[0]).toBe('Allow bash: a? [y]es, [a]lways, [N]o: ');
+});
+
+test('what somebody else answers is not asked for any more', async () => {
+  const { approvals, answers } = bench('ask', (number) =>
+    number === 1 ? new Promise(() => undefined) : Promise.resolve('y'),
+  );
+  approvals.begin();
+  for (const each of [request('a'), request('b')]) approvals.observe(each);
+  await settled();
+  approvals.observe(response('a'));
+  for (let turns = 0; turns < 5; turns += 1) await settled();
+  expect(answers).toEqual([['b', 'allow']]);
+});
+
+test('where nobody answers the person is told how', async () => {
+  const { approvals, answers, told } = bench(undefined);
+  approvals.begin();
+  approvals.observe(request('a'));
+  await settled();
+  expect(answers).toEqual([]);
+  expect(told).toEqual([
+    expect.stringContaining('sallyport session logs -f session_1 --approve ask') as string,
+  ]);
+});
+
+test('the end of the session ends the question', async () => {
+  const { approvals, answers, told } = bench('ask', () => new Promise(() => undefined));
+  approvals.begin();
+  approvals.observe(request('a'));
+  await settled();
+  approvals.end();
+  await settled();
+  expect([answers, told]).toEqual([[], []]);
+});
+
+test('Ctrl-C at the question is no answer, and no failure', async () => {
+  const interrupted = Object.assign(new Error('aborted'), { name: 'AbortError' });
+  const { approvals, answers, told } = bench('ask', () => Promise.reject(interrupted));
+  approvals.begin();
+  approvals.observe(request('a'));
+  for (let turns = 0; turns < 5; turns += 1) await settled();
+  expect([answers, told]).toEqual([[], []]);
+});
+
+test('what steers a terminal is not in a question', async () => {
+  const { approvals, asked } = bench('ask');
+  approvals.begin();
+  approvals.observe(
+    event('tool.permission_request', { request_id: 'a', tool: 'x\u001b[2J', description: 'a\nAllow b' }),
+  );
+  await settled();
+  expect(asked).toEqual(['Allow x [2J: a Allow b? [y]es, [a]lways, [N]o: ']);
+});
+
+test.each([
+  [{ tool: 'bash', description: 'rm -r build' }, 'bash: rm -r build'],
+  [{ tool: 'edit', input: { path: 'a' } }, 'edit: {"path":"a"}'],
+  [{ tool: 'web' }, 'web'],
+  [{}, 'a tool'],
+])('%j in words', (data, words) => {
+  expect(describeRequest(data)).toBe(words);
+});
