@@ -43,6 +43,7 @@ export const errorStatus = {
   not_implemented: 501,
   upstream_required: 501,
   upstream_unreachable: 502,
+  upstream_unfit: 502,
   store_unavailable: 503,
   overloaded: 503,
   draining: 503,

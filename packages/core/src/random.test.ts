@@ -26,3 +26,14 @@ test("what was given out is the caller's alone", () => {
   expect(Buffer.from(other).toString('hex')).not.toBe(kept);
   expect(other.some(Boolean)).toBe(true);
 });
+
+test('fractions spread over the whole range', () => {
+  const quarters = new Set<number>();
+  for (let draw = 0; draw < 200; draw++) {
+    const fraction = systemRandom.fraction();
+    expect(fraction).toBeGreaterThanOrEqual(0);
+    expect(fraction).toBeLessThan(1);
+    quarters.add(Math.floor(fraction * 4));
+  }
+  expect(quarters.size).toBe(4);
+});

@@ -5,24 +5,27 @@ export interface Random {
   fraction(): number;
 }
 
-export const systemRandom: Random = {
-  bytes: (length) => (length > pool.length ? crypto.getRandomValues(new Uint8Array(length)) : draw(length)),
-  fraction: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
-};
+/** Drawn at once: a draw costs microseconds however little it is for, and every request has an id. */
+const pool = new Uint8Array(4096);
+let taken = pool.length;
 
-/** Drawn from the system at once: what a few bytes cost is the call. Every request has an id. */
-const pool = new Uint8Array(1024);
-let drawn = pool.length;
-
-function draw(length: number): Uint8Array {
-  if (drawn + length > pool.length) {
+function systemBytes(length: number): Uint8Array {
+  if (length > pool.length / 4) return crypto.getRandomValues(new Uint8Array(length));
+  if (taken + length > pool.length) {
     crypto.getRandomValues(pool);
-    drawn = 0;
+    taken = 0;
   }
-  const bytes = pool.slice(drawn, drawn + length);
-  pool.fill(0, drawn, (drawn += length)); // a secret is not kept here
+  const bytes = pool.slice(taken, taken + length);
+  // Given out once: what may be a secret stays with its owner alone.
+  pool.fill(0, taken, taken + length);
+  taken += length;
   return bytes;
 }
+
+export const systemRandom: Random = {
+  bytes: systemBytes,
+  fraction: () => new DataView(systemBytes(4).buffer).getUint32(0) / 2 ** 32,
+};
 
 /** `bytes` of randomness as base64url without padding: 32 bytes give a 256-bit secret of 43 characters. */
 export function randomSecret(random: Random, bytes = 32): string {

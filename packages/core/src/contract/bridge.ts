@@ -35,6 +35,7 @@ export const bridge = {
     headers: RegisterBridgeHeaders,
     body: RegisterBridgeRequest,
     responses: { 200: RegisterBridgeResponse },
+    addresses: { bridge_ws_url: 'websocket' },
     errors: [400, 401, 403, 409, 500],
     transport: 'json',
   },

@@ -77,6 +77,11 @@ export interface Endpoint {
   readonly emptyBody?: 'none' | 'object';
   /** By success status; `null`: no body. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /**
+   * Members of a success that are addresses of the service, by which its caller comes back: `base` of all its endpoints,
+   * or a `websocket`.
+   */
+  readonly addresses?: Readonly<Record<string, 'base' | 'websocket'>>;
   /** Headers of a success, beyond those that every answer has. */
   readonly responseHeaders?: z.ZodObject;
   /** The statuses of the specification's errors table. 429 among them: rate-limited by default. */

@@ -39,6 +39,7 @@ export const worker = {
         worker_epoch: z.number().int(),
       }),
     },
+    addresses: { api_base_url: 'base' },
     errors: [401, 403, 404, 409],
     transport: 'json',
   },

@@ -10,14 +10,16 @@ export interface UndiciTransportOptions {
   readonly connections?: number;
   /** Milliseconds for DNS, TCP and TLS together. Default 10,000. */
   readonly connectTimeoutMs?: number;
+  /** Certificates, in PEM form, of all the authorities that are trusted. Default: those of Node.js. */
+  readonly ca?: readonly string[];
   /** Honour `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Default true. */
   readonly proxyFromEnvironment?: boolean;
 }
 
 /** The transport of Node.js programs: pooled connections, its time-outs per request, streaming both ways. */
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
-  const { connections = 64, connectTimeoutMs = 10_000, proxyFromEnvironment = true } = options;
-  const pool = { connections, connect: { timeout: connectTimeoutMs } };
+  const { connections = 64, connectTimeoutMs = 10_000, ca, proxyFromEnvironment = true } = options;
+  const pool = { connections, connect: { timeout: connectTimeoutMs, ...(ca && { ca: [...ca] }) } };
   const agent: Dispatcher = proxyFromEnvironment ? new EnvHttpProxyAgent(pool) : new Agent(pool);
   return {
     async send(request) {
