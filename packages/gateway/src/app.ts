@@ -20,18 +20,23 @@ import { createDrain, type Drain } from './http/drain.ts';
 import type { Authenticator } from './http/handler.ts';
 import type { Listener } from './http/listener.ts';
 import { registerFamilies } from './http/families.ts';
+import { LazyLog } from './http/lazy-log.ts';
 import { createLog } from './http/log.ts';
 import { pathOf } from './http/paths.ts';
 import { registerContract, type PartialHandlers } from './http/pipeline.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createRefusals, unrouted, type Elsewhere } from './http/refusals.ts';
 import { requestIdOf } from './http/request-id.ts';
+import { upgradableIn } from './http/upgradable.ts';
 import { createUpgradeRouter } from './http/upgrades.ts';
 import { registerPassthrough, type Passthrough } from './passthrough/routes.ts';
 import { isUploading } from './passthrough/upload.ts';
 import { registerAccessLog } from './plugins/access-log.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerHealth, type Checks, type Warnings } from './plugins/health.ts';
+import { registerMetrics } from './plugins/metrics.ts';
+import { createTraffic, type Traffic } from './metrics/traffic.ts';
+import type { StatSource } from './metrics/sources.ts';
 
 /** What the app serves. */
 export interface Served {
@@ -48,6 +53,8 @@ export interface Served {
   /** Registers the pages for browsers, in a scope of their own. */
   readonly pages?: (app: FastifyInstance) => void | Promise<void>;
   readonly elsewhere?: Elsewhere;
+  /** What the engines count by themselves, for `/metrics`. */
+  readonly stats?: readonly StatSource[];
   /** What goes elsewhere; by default all is served here. */
   readonly passthrough?: Passthrough;
   /** What engines do when the gateway drains, in order: answer held polls, say goodbye on streams. */
@@ -64,6 +71,11 @@ export interface AppOptions {
   readonly corsOrigins: readonly string[];
   /** What the bodies of all requests together may take in memory; default 64 MiB. */
   readonly maxBodyBytesInFlight?: number;
+  /** See `metrics.token` of the configuration. */
+  readonly metricsToken?: string | undefined;
+  /** What is counted, and what is open: of the apps that were on the port before, too. */
+  readonly traffic?: Traffic;
+  readonly drain?: Drain;
   readonly log?: FastifyBaseLogger;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -84,11 +96,12 @@ export function createApp(served: Served, options: AppOptions): App {
   const { clock = systemClock, random = systemRandom, dialect, publicUrl } = options;
   const ids = options.ids ?? createIds(clock, random);
   const refusals = createRefusals({ realm: publicUrl, ids, elsewhere: served.elsewhere });
-  const drain = createDrain({ clock });
+  const { drain = createDrain({ clock }), traffic = createTraffic() } = options;
   const app: FastifyInstance = fastify({
     loggerInstance: options.log ?? createLog('silent'),
     // Requests are logged by `registerAccessLog`, streams included.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    childLoggerFactory: (log, bindings, options) => new LazyLog(log, bindings, options),
     requestIdHeader: false,
     genReqId: (request) => requestIdOf(request, ids),
     // One proxy: what stands before the last address is its caller's own word, and limits count by addresses.
@@ -121,6 +134,7 @@ export function createApp(served: Served, options: AppOptions): App {
     done();
   });
   registerHealth(app, { checks: served.checks ?? {}, warnings: served.warnings ?? {}, drain, clock });
+  registerMetrics(app, { traffic, sources: served.stats ?? [], token: options.metricsToken });
   const { pages, passthrough } = served;
   const isLocal = (name: string) => (passthrough?.destinations.get(name)?.to ?? 'local') === 'local';
   if (isLocal('oauth')) registerCors(app, { dialect, origins: options.corsOrigins });
@@ -129,7 +143,18 @@ export function createApp(served: Served, options: AppOptions): App {
   void app.register((scope, _options, done) => {
     const limiter = createRateLimiter(clock, options.rateLimits);
     const bodies = createBodyBudget(options.maxBodyBytesInFlight ?? 64 * 1024 * 1024);
-    const context = { ...served, limiter, bodies, dialect, clock, drain, upgrades, isLocal };
+    const context = {
+      ...served,
+      limiter,
+      bodies,
+      dialect,
+      clock,
+      drain,
+      upgrades,
+      isLocal,
+      traffic,
+      publicUrl,
+    };
     registerContract(scope, context);
     registerFamilies(scope, context);
     if (passthrough) registerPassthrough(scope, passthrough, { ...context, trustProxy: options.trustProxy });
@@ -143,13 +168,17 @@ export function createApp(served: Served, options: AppOptions): App {
     drain,
     async attach(listener) {
       await app.ready();
-      listener.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-        // The forwarder has limits of its own for uploads.
-        const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-        if (!isLate || !isUploading(socket)) refusals.onClientError(error, socket as never);
-      });
       const serve = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response);
-      listener.open(serve, (request, socket, head) => upgrades.receive(request, { socket, head }, serve));
+      listener.open({
+        serve,
+        upgrade: (request, socket, head) => upgrades.receive(request, { socket, head }, serve),
+        upgradable: upgradableIn(dialect, passthrough?.destinations),
+        clientError(error, socket) {
+          // The forwarder has limits of its own for uploads.
+          const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+          if (!isLate || !isUploading(socket)) refusals.onClientError(error, socket);
+        },
+      });
     },
     close: () => app.close(),
   };

@@ -60,7 +60,7 @@ Examples:
     });
 
   configurable(program.command('doctor'))
-    .description('Checks configuration, data directory and store.')
+    .description('Checks configuration, data directory, store and upstreams.')
     .option('--json', 'one JSON document')
     .action(async (flags: ConfigFlags & { json?: boolean }) => {
       const { doctor } = await import('./admin/doctor.ts');
@@ -73,6 +73,14 @@ Examples:
     .action(async (flags: ConfigFlags & { json?: boolean }) => {
       const { printConfig } = await import('./admin/config.ts');
       printConfig(flags);
+    });
+
+  configurable(program.command('drift'))
+    .description('Prints where what passes through departed from the contract; see upstream.validation.')
+    .option('--json', 'one JSON document')
+    .action(async (flags: ConfigFlags & { json?: boolean }) => {
+      const { printDrift } = await import('./admin/drift.ts');
+      printDrift(flags);
     });
 
   configurable(program.command('openapi'))

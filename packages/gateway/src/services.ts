@@ -20,6 +20,7 @@ import { createPages } from './pages/pages.ts';
 import { openPassthrough } from './passthrough/open.ts';
 import { createCallOrigins } from './http/call-origin.ts';
 import { adminGates, adminHandlers } from './routes/admin.ts';
+import type { Passthrough } from './passthrough/routes.ts';
 import { accountHandlers } from './routes/account.ts';
 import { bridgeHandlers } from './routes/bridge.ts';
 import { devicesHandlers } from './routes/devices.ts';
@@ -39,8 +40,15 @@ import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 /** What telemetry and its export have done since the start, for metrics. */
 export type TelemetryCounters = TelemetryEngineStats & { readonly export: ExportStats | undefined };
 
-/** The engines over their stores: all that the gateway's routes need. */
-export interface Services extends Served {
+/** The engines over their stores, and all that the gateway's routes need of them. */
+export interface Services {
+  /** What is served now. */
+  readonly served: Served;
+  /**
+   * The same engines under another configuration of what passes through. Throws `ConfigError`; what is served now goes on.
+   * What is given out is closed with the services, if not before.
+   */
+  serveAnew(config: Config): Promise<Served>;
   /** The owner's e-mail address, as long as the account has no password. */
   ownerToSetUp(): Promise<string | undefined>;
   /** A one-time link to set the owner's password, in place of those given before; `undefined` once there is one. */
@@ -137,8 +145,6 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const files = createBundleFiles(feedbackDirectory(config));
   const feedback = createFeedbackEngine({ store: store.feedback, files, organizations, clock, ids, log });
 
-  const passthrough = await openPassthrough(config, clock);
-  const servesOAuth = passthrough.destinations.get('oauth')?.to === 'local';
   const pages = createPages(oauth, { dialect, random });
   const handlers: Handlers = {
     oauth: oauthHandlers(oauth, pages.consent),
@@ -171,39 +177,57 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   };
   let sweeper = clock.after(sweepMs, sweep);
 
+  const authenticator = createAuthenticator(oauth, workerTokens);
+  const open = new Set<Passthrough>();
+  async function serveAnew(config: Config): Promise<Served> {
+    const passthrough = await openPassthrough(config, clock, log);
+    open.add(passthrough);
+    return {
+      authenticator,
+      grants: oauth.grants,
+      handlers,
+      gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
+      callOrigins,
+      passthrough,
+      ...(servesOAuth(passthrough) && {
+        pages(app) {
+          pages.register(app);
+          registerIssuerPath(app, oauth);
+        },
+        elsewhere: pages.elsewhere,
+      }),
+      checks: { store: () => store.check(), ...passthrough.upstreams.checks },
+      warnings: { disk },
+      stats: [() => passthrough.upstreams.stats()],
+      drainSteps: [() => bridge.drain()],
+    };
+  }
+  const served = await serveAnew(config);
+  const ownerWithoutPassword = async () => {
+    const owner = await oauth.accounts.find();
+    return owner.hasPassword || !servesOAuth(served.passthrough) ? undefined : owner;
+  };
+
   return {
-    authenticator: createAuthenticator(oauth, workerTokens),
-    grants: oauth.grants,
-    handlers,
-    gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
-    callOrigins,
-    passthrough,
-    ...(servesOAuth && {
-      pages(app) {
-        pages.register(app);
-        registerIssuerPath(app, oauth);
-      },
-      elsewhere: pages.elsewhere,
-    }),
-    checks: { store: () => store.check(), ...passthrough.upstreams.checks },
-    warnings: { disk },
-    drainSteps: [() => bridge.drain()],
-    async ownerToSetUp() {
-      const owner = await oauth.accounts.find();
-      return owner.hasPassword || !servesOAuth ? undefined : owner.email;
-    },
+    served,
+    serveAnew,
+    ownerToSetUp: async () => (await ownerWithoutPassword())?.email,
     async setupLink() {
-      const owner = await oauth.accounts.find();
-      return owner.hasPassword || !servesOAuth ? undefined : oauth.accounts.setupLink(owner.id);
+      const owner = await ownerWithoutPassword();
+      return owner && oauth.accounts.setupLink(owner.id);
     },
     telemetryCounters: () => ({ ...telemetry.stats(), export: exporter?.stats() }),
     async close() {
       sweeper.cancel();
       await exporter?.stop();
       await bridge.stop();
-      await passthrough.upstreams.close();
+      for (const passthrough of open) await passthrough.close();
     },
   };
+}
+
+function servesOAuth(passthrough: Passthrough | undefined): boolean {
+  return passthrough?.destinations.get('oauth')?.to === 'local';
 }
 
 /** A gateway that keeps its telemetry to itself does not load what it takes to send it on. */

@@ -6,6 +6,7 @@ import { embeddedStorePath } from '../store/embedded/path.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
 import { openWriter } from '../store/embedded/writer.ts';
 import { configOf } from './config-of.ts';
+import { checkUpstreams } from './doctor-upstreams.ts';
 import { describeFailure } from './failure.ts';
 import type { ConfigFlags } from './flags.ts';
 
@@ -16,10 +17,17 @@ interface Finding {
   readonly says: string;
 }
 
+/** Asks one thing and notes what was found. `undefined`: it failed. */
+export type Check = <T>(
+  name: string,
+  run: () => T | Promise<T>,
+  says: (value: T) => string,
+) => Promise<T | undefined>;
+
 /** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. Makes nothing. */
 export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): Promise<void> {
   const findings: Finding[] = [];
-  const check = async <T>(name: string, run: () => T | Promise<T>, says: (value: T) => string) => {
+  const check: Check = async (name, run, says) => {
     try {
       const value = await run();
       findings.push({ check: name, status: 'ok', says: says(value) });
@@ -53,6 +61,7 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
         () => checkStore(path, directory.running !== undefined),
         (finding) => `${path} ${finding}`,
       );
+    await checkUpstreams(config, check);
   }
   const ok = findings.every(({ status }) => status === 'ok');
   for (const { check: name, status, says } of flags.json === true ? [] : findings)

@@ -8,6 +8,11 @@ export interface Failure {
   readonly exitCode: 1 | 2;
 }
 
+/** Says all there is to say, and what to do next. */
+export class ExplainedError extends Error {
+  override readonly name = 'ExplainedError';
+}
+
 /** Never a stack trace; `SALLYPORT_LOG_LEVEL=debug` has what is behind an unforeseen one. */
 export function describeFailure(error: unknown, env = process.env): Failure {
   if (error instanceof ConfigError) return { message: error.message, exitCode: 2 };
@@ -16,7 +21,7 @@ export function describeFailure(error: unknown, env = process.env): Failure {
       message: `${error.message} See to its disk (room, and the right to write), and try again.`,
       exitCode: 1,
     };
-  if (error instanceof StoreError || error instanceof ServiceError)
+  if (error instanceof StoreError || error instanceof ServiceError || error instanceof ExplainedError)
     return { message: error.message, exitCode: 1 };
   const { code, syscall, path, port, address } = error as NodeJS.ErrnoException & {
     port?: number;

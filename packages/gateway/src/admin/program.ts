@@ -58,6 +58,17 @@ export function addAdminCommands(program: Command): void {
 
   addAuditCommand(admin);
 
+  const upstream = admin.command('upstream').description("The gateway's own login at its upstream.");
+  const loadUpstream = () => import('./upstream-login.ts');
+  configurable(upstream.command('login'))
+    .description(
+      'Logs the gateway in at its upstream: prints a code to approve in a browser; see upstream.login.',
+    )
+    .action(async (flags: ConfigFlags) => (await loadUpstream()).loginUpstream(flags));
+  configurable(upstream.command('logout'))
+    .description('Ends that login, and removes it.')
+    .action(async (flags: ConfigFlags) => (await loadUpstream()).logoutUpstream(flags));
+
   configurable(admin.command('rotate-keys'))
     .description('Publishes the next signing key of access tokens, which takes over by itself.')
     .action(async (flags: ConfigFlags) => (await load()).rotateKeys(flags));

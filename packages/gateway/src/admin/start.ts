@@ -7,6 +7,7 @@ import { startGateway } from '../start.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
 import { gatewayThere } from './gateway-there.ts';
+import { reloading } from './reload.ts';
 import { countSignals } from './signals.ts';
 import { terminalLog } from './terminal-log.ts';
 
@@ -33,6 +34,9 @@ export async function start(flags: ConfigFlags & { readonly printSetup?: boolean
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw (await gatewayThere(config)) ?? error;
   });
+  // Where a person started it, SIGHUP says that the terminal is gone, and ends it as it ends other programs.
+  const reload = reloading(gateway, loaded, { read: () => configOf(flags), log });
+  if (!process.stdin.isTTY && !process.stderr.isTTY) process.on('SIGHUP', () => void reload());
   // Scripts wait for this line.
   process.stdout.write(`listening on ${gateway.url}\n`);
   if (!isLoopback(config.host)) log.warn({ host: config.host }, 'listening beyond this machine');

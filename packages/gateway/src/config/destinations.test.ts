@@ -43,6 +43,17 @@ describe('where areas and families go', () => {
     expect(own.get('models')).toEqual({ to: 'local' });
   });
 
+  test("is shown the gateway's own login, where callers are checked here", () => {
+    const mixed = load({ upstream: url, ...local, 'upstream.login': true });
+    expect(mixed.get('models')).toEqual({ to: 'upstream', url, credential: { kind: 'login' } });
+    expect(() => load({ upstream: url, 'upstream.login': true })).toThrow(
+      'upstream.login is set, but callers are not checked here',
+    );
+    expect(() =>
+      load({ upstream: url, ...local, 'upstream.login': true, 'upstream.credential': 'sk-1' }),
+    ).toThrow('are both set: leave one of them out');
+  });
+
   test("callers' credentials go to no other origin than the one that gave them, unless told so", () => {
     const rule = (upstreams: object) => {
       const to = load({ upstream: url, upstreams: JSON.stringify(upstreams) }).get('messages');

@@ -3,12 +3,13 @@ import { areaNames, type Config, type Whither } from './schema.ts';
 
 /**
  * What becomes of the caller's credential on its way to an upstream. `forward`: it goes along untouched, and nobody is
- * checked here. `replace`: the caller is checked here, and `value` goes along instead. `withhold`: none goes along;
- * `checked` tells whether the caller is checked here.
+ * checked here. `replace`: the caller is checked here, and `value` goes along instead. `login`: so, with the
+ * token of the gateway's own login. `withhold`: none goes along; `checked` tells whether the caller is checked here.
  */
 export type CredentialRule =
   | { readonly kind: 'forward' }
   | { readonly kind: 'replace'; readonly header: 'authorization' | 'x-api-key'; readonly value: string }
+  | { readonly kind: 'login' }
   | { readonly kind: 'withhold'; readonly checked: boolean };
 
 /** Where the requests of one area or family go. */
@@ -64,7 +65,11 @@ function credentialFor(config: Config, name: string, url: string): CredentialRul
   const [key, value, header] = own
     ? [`upstreams.${name}.credential`, own.credential, own.credentialHeader]
     : ['upstream.credential', upstream.credential, upstream.credentialHeader];
+  const logsIn = own === undefined && upstream.login;
+  if (logsIn && value !== undefined)
+    throw new ConfigError('upstream.login and upstream.credential are both set: leave one of them out.');
   if (areas['oauth'] === 'local') {
+    if (logsIn) return { kind: 'login' };
     if (own?.forwardCredentials === true)
       throw new ConfigError(
         `upstreams.${name}.forwardCredentials is set, but areas.oauth is local: callers' credentials are this gateway's, and do not leave it. Set ${key} instead.`,
@@ -75,9 +80,9 @@ function credentialFor(config: Config, name: string, url: string): CredentialRul
       );
     return value === 'none' ? { kind: 'withhold', checked: true } : { kind: 'replace', header, value };
   }
-  if (value !== undefined && value !== 'none')
+  if (logsIn || (value !== undefined && value !== 'none'))
     throw new ConfigError(
-      `${key} is set, but callers are not checked here unless areas.oauth is local: anyone could use it. Leave it out, or set areas.oauth and areas.devices to local.`,
+      `${logsIn ? 'upstream.login' : key} is set, but callers are not checked here unless areas.oauth is local: anyone could use it. Leave it out, or set areas.oauth and areas.devices to local.`,
     );
   // The credentials are of whoever serves oauth: no other origin must see them, unless told so.
   const home = upstreams['oauth']?.url ?? upstream.url;

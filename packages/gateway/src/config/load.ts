@@ -58,6 +58,11 @@ export function loadConfig({ flags = {}, file, env = process.env }: ConfigSource
     }
     settings.push({ key, value: parsed.data ?? derivedDefaults[key]?.(nest(settings)), origin });
   }
+  return configFrom(settings);
+}
+
+/** The configuration that settings make together. Throws `ConfigError` where they do not go together. */
+export function configFrom(settings: readonly Setting[]): LoadedConfig {
   const config = nest(settings) as unknown as Config;
   refuseUnsupported(config);
   return { config: { ...config, dataDir: resolve(config.dataDir) }, settings };

@@ -36,6 +36,9 @@ export const areaNames: readonly string[] = [
   ...families.map(({ name }) => name),
 ];
 
+export const validationModes = ['off', 'warn', 'enforce'] as const;
+export type ValidationMode = (typeof validationModes)[number];
+
 const credentialHeaders = ['authorization', 'x-api-key'] as const;
 
 /** What is said of an upstream; see `destinationsOf`. */
@@ -68,6 +71,16 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       /** Sent in place of the callers' own, which are checked here; `none`: the upstream needs none. */
       credential: optionalText('a token or an API key, or none', /^[\x21-\x7e]+$/),
       credentialHeader: oneOf(credentialHeaders, 'authorization'),
+      /** In place of a credential: an OAuth login of the gateway's own, kept fresh; see `admin upstream login`. */
+      login: flag(false),
+      /** Authorities that are trusted beside the usual ones. */
+      ca: optionalText('the path of a PEM file'),
+      /** Whether HTTP/2 is spoken with upstreams that offer it over TLS; WebSockets stay with HTTP/1.1. */
+      http2: flag(false),
+      /** Whether workers are told to come back through this gateway, whatever address the upstream gives them. */
+      rewriteWorkerAddresses: flag(false),
+      /** What comes of messages that depart from the contract: nothing, a count and a log line, or a refusal. */
+      validation: oneOf(validationModes, 'off'),
       /** The largest body that is passed on; 0: any. */
       maxBodyBytes: integer(0, 0),
       /** How long an answer may take to begin, where the contract does not say. */
@@ -87,6 +100,10 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     /** Where each area and family goes; by default upstream if there is one, else local. */
     areas: z.object(Object.fromEntries(areaNames.map((name) => [name, optionalOneOf(whithers)]))),
     logLevel: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    metrics: z.object({
+      /** Who has it may read `/metrics`; without one, programs on this machine may. */
+      token: optionalText('a token of 16 characters or more', /^[\x21-\x7e]{16,}$/),
+    }),
     /** Whether one proxy is in front, whose word on addresses (the last of `X-Forwarded-For`) is believed. */
     trustProxy: flag(false),
     dialect: z.object({
@@ -144,6 +161,7 @@ export const secretKeys: readonly string[] = [
   'upstream.credential',
   'upstreams',
   'telemetry.export.headers',
+  'metrics.token',
 ];
 
 /** Keys that may be named by their group alone: in files, flags and the environment. */

@@ -6,6 +6,7 @@ import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, HeldBytes } from './body-budget.ts';
 import { callSignal } from './call-signal.ts';
+import type { Traffic } from '../metrics/traffic.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
 import type { Handlers, SocketTaker, SseFrame } from './handler.ts';
@@ -25,6 +26,7 @@ export interface PipelineOptions extends AdmissionOptions {
   readonly bodies: BodyBudget;
   readonly upgrades: UpgradeRouter;
   readonly grants?: Grants;
+  readonly traffic: Traffic;
   /** Whether the rows of an area are served here. */
   readonly isLocal: (area: string) => boolean;
 }
@@ -62,6 +64,7 @@ export function registerContract(app: FastifyInstance, options: PipelineOptions)
 function registerRow(app: FastifyInstance, endpoint: Endpoint, options: PipelineOptions): void {
   const { upgrades } = options;
   const handler = handlerOf(options.handlers, endpoint);
+  const meter = options.traffic.meter({ area: endpoint.area, row: endpoint.id, upstream: '' });
   app.route({
     method: endpoint.method,
     url: routePath(endpoint, options.dialect),
@@ -69,6 +72,7 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
     // HEAD is GET without the body, and safe: not where GET hands something out for good.
     exposeHeadRoute: endpoint.permission !== 'write' && endpoint.transport !== 'websocket',
     onRequest: async (request, reply) => {
+      meter.count(reply.raw);
       if (upgrades.isUpgrade(request.raw)) {
         // RFC 6455 4.4. Whoever is refused sees that no proxy took the upgrade away: `sallyport doctor` asks for that.
         reply.header('sec-websocket-version', '13');

@@ -1,11 +1,13 @@
-import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ServiceError, type Clock, type Timer } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import type { Drain } from '../http/drain.ts';
-import { lingerOnClose } from '../http/linger.ts';
-import { responseHeaders, trailersOf } from './headers.ts';
+import type { Meter } from '../metrics/traffic.ts';
+import { Answer } from './answer.ts';
+import { loginEnded, malformed, timedOut, tooSlow, unreachable } from './failures.ts';
+import { rawOf, trailersOf } from './headers.ts';
+import type { Inspect } from './inspection.ts';
 import { Upload } from './upload.ts';
 import type { Upstream } from './upstreams.ts';
 
@@ -25,6 +27,10 @@ export interface Outbound {
   readonly isEndless: boolean;
   /** Whether the caller asks for the answer to be held back until there is something to say. */
   readonly isHeld: boolean;
+  readonly meter: Meter;
+  readonly inspect: Inspect | undefined;
+  /** The headers with another credential, after this one was refused. */
+  readonly renew?: () => Promise<string[]>;
   /** Takes the connection once the upstream has switched protocols. */
   readonly upgrade?: (raw: readonly (Buffer | string)[], socket: Duplex) => void;
 }
@@ -35,66 +41,65 @@ export interface Surroundings {
 }
 
 const maxRetries = 2;
-/** Bodies up to this long are worth a copy. */
-const smallBytes = 8 * 1024;
-/** What Node sends as a reason (RFC 9112 4); undici reads it as UTF-8. */
-const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
-const flushHeaders = (exchange: Exchange) => exchange.flushHeaders();
 
 /**
  * Takes a request to its upstream and the answer back: headers as soon as they come, bodies with the back-pressure of the
- * slower side. Whoever hangs up ends the other side too. Once the answer has begun, Fastify is out of it.
+ * slower side. Whoever hangs up ends the other side too.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #raw: ServerResponse;
   readonly #outbound: Outbound;
   readonly #around: Surroundings;
+  readonly #answer: Answer;
+  #headers: string[];
   #controller: Dispatcher.DispatchController | undefined;
   #timer: Timer | undefined;
+  #sentAt = 0;
   #attempts = 0;
-  #length: number | undefined;
+  /** The answer at hand is about a credential that is being renewed. */
+  #discards = false;
+  #renewed = false;
   /** The caller has hung up, or has been told that there is no answer: nobody waits for one. */
   #gone = false;
-  #begun = false;
-  #isFlushed = false;
-  #ended = false;
   #leaveDrain: (() => void) | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, outbound: Outbound, around: Surroundings) {
     this.#request = request;
     this.#reply = reply;
-    this.#raw = reply.raw;
     this.#outbound = outbound;
     this.#around = around;
+    this.#headers = outbound.headers;
+    this.#answer = new Answer(request, reply, around.drain, outbound.meter);
   }
 
   start(): void {
+    const { raw } = this.#reply;
     // The caller may have gone while it was asked who it is.
-    if (this.#raw.closed) return;
+    if (raw.closed) return;
     this.#outbound.upstream.retries.began();
-    this.#raw.once('close', this.#onClose);
+    raw.once('close', this.#onClose);
     if (this.#outbound.isHeld)
       this.#leaveDrain = this.#around.drain.add({
         end: () =>
           this.#giveUp(new ServiceError('draining', 'The gateway is shutting down.', { retryAfterMs: 1000 })),
-        terminate: () => this.#raw.destroy(),
+        terminate: () => this.#answer.cut(),
       });
     if (!this.#gone) this.#send();
   }
 
   #send(): void {
-    const { upstream, path, headers, body, headersMs, idleMs, upgrade } = this.#outbound;
+    const { upstream, path, body, headersMs, idleMs, upgrade } = this.#outbound;
     const waitMs = upstream.breaker.admit();
     if (waitMs > 0) return this.#refuse(unreachable(undefined, waitMs));
     this.#controller = undefined;
+    this.#sentAt = this.#around.clock.monotonic();
     this.#await(body instanceof Upload ? Math.max(headersMs, idleMs) : headersMs);
     upstream.dispatch(
       {
         path: upstream.basePath + path,
         method: this.#request.method,
-        headers,
+        headers: this.#headers,
         body,
         ...(upgrade && { upgrade: 'websocket' }),
         // Undici's begins while the body is on its way.
@@ -111,26 +116,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const { upstream, body } = this.#outbound;
       if (body instanceof Upload && body.waitsForCaller) return this.#giveUp(tooSlow());
       upstream.breaker.failed();
-      this.#giveUp(
-        new ServiceError('upstream_timeout', 'The upstream did not answer in time; try again later.'),
-      );
+      this.#giveUp(timedOut());
     });
   }
 
   /** Tells the caller that there will be no answer, and the upstream that none is wanted. */
   #giveUp(error: ServiceError): void {
-    if (this.#begun || this.#gone || this.#ended) return;
+    if (this.#answer.begun || this.#gone || this.#answer.ended) return;
     this.#outbound.upstream.breaker.released();
     this.#refuse(error);
     this.#controller?.abort(error);
   }
 
   readonly #onClose = () => {
-    const { upstream, body } = this.#outbound;
+    const { upstream, body, meter } = this.#outbound;
     this.#timer?.cancel();
     this.#leaveDrain?.();
     upstream.retries.ended(this.#attempts > 0);
-    if (this.#ended || this.#gone) return;
+    if (body instanceof Upload) meter.receivedBytes += body.bytes;
+    if (this.#answer.ended || this.#gone) return;
     this.#gone = true;
     upstream.breaker.released();
     this.#controller?.abort(new Error('The caller hung up.'));
@@ -143,11 +147,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onBodySent(): void {
-    if (this.#outbound.body instanceof Upload && !this.#begun) this.#await(this.#outbound.idleMs);
+    if (this.#outbound.body instanceof Upload && !this.#answer.begun) this.#await(this.#outbound.idleMs);
   }
 
   onRequestSent(): void {
-    if (this.#outbound.body instanceof Upload && !this.#begun) this.#await(this.#outbound.headersMs);
+    if (this.#outbound.body instanceof Upload && !this.#answer.begun) this.#await(this.#outbound.headersMs);
   }
 
   onResponseStart(
@@ -158,58 +162,46 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200 || this.#gone) return;
     this.#answered();
-    const raw = this.#raw;
-    const { list, length, isEventStream } = responseHeaders(rawOf(controller.rawHeaders), this.#request.id);
-    if (this.#around.drain.draining) list.push('connection', 'close');
-    raw.writeHead(status, sendable.test(statusMessage ?? '') ? statusMessage : undefined, list);
-    this.#reply.hijack();
-    this.#begun = true;
-    const hasBody = this.#request.method !== 'HEAD' && status !== 204 && status !== 304;
-    if (!hasBody) return;
-    this.#length = length;
+    this.#discards = status === 401 && this.#mayRenew();
+    if (this.#discards) return;
+    const { inspect, isEndless } = this.#outbound;
+    const isEventStream = this.#answer.begin(status, statusMessage, rawOf(controller.rawHeaders), inspect);
+    if (!this.#answer.begun) return this.#await(this.#outbound.idleMs);
     this.#leaveDrain?.();
-    if (isEventStream && this.#outbound.isEndless)
-      this.#leaveDrain = this.#around.drain.add({ end: () => this.#end(), terminate: () => raw.destroy() });
-    if (isEventStream || length === undefined) this.flushHeaders();
-    // What comes in one piece goes out in one piece; else the headers wait for nothing.
-    else process.nextTick(flushHeaders, this);
+    if (isEventStream && isEndless)
+      this.#leaveDrain = this.#around.drain.add({
+        end: () => this.#end(),
+        terminate: () => this.#answer.cut(),
+      });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#gone || this.#ended) return;
-    const raw = this.#raw;
-    this.#isFlushed = true;
-    if (chunk.length === this.#length) {
-      this.#ended = true;
-      // Node joins a head and a string to one write; for a buffer it makes two of them.
-      if (chunk.length <= smallBytes) raw.end(chunk.toString('latin1'), 'latin1');
-      else raw.end(chunk);
-    } else if (!raw.write(chunk)) {
-      controller.pause();
-      raw.once('drain', () => controller.resume());
-    }
+    if (this.#gone || this.#answer.ended || this.#discards) return;
+    this.#answer.data(controller, chunk);
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.#gone) return;
-    if (!this.#ended) {
-      this.#ended = true;
-      const trailers = trailersOf(rawOf(controller.rawTrailers));
-      if (trailers.length > 0) this.#raw.addTrailers(trailers);
-      this.#raw.end();
+    if (this.#discards) return void this.#renew();
+    try {
+      this.#timer?.cancel();
+      this.#answer.end(trailersOf(rawOf(controller.rawTrailers)));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return this.#refuse(error);
     }
     // The upstream has said all before it has heard all: what still comes is for nobody.
-    if (!this.#request.raw.complete) this.#hangUpSoon();
+    if (!this.#request.raw.complete) this.#answer.hangUpSoon();
     // Begun before the drain, the answer has not told its caller to hang up.
-    else if (this.#around.drain.draining) this.#hangUp();
+    else if (this.#around.drain.draining) this.#answer.hangUp();
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    if (this.#gone || this.#ended) return;
+    if (this.#gone || this.#answer.ended) return;
     this.#timer?.cancel();
-    if (this.#begun) {
+    if (this.#answer.begun) {
       this.#request.log.warn({ err: error }, 'the upstream broke off its answer');
-      return void this.#raw.destroy();
+      return this.#answer.cut();
     }
     // The upload's own: it broke off, or was too large.
     if (error instanceof ServiceError) return this.#giveUp(error);
@@ -217,6 +209,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#outbound.upstream.breaker.failed();
     if (!this.#mayRetry()) return this.#refuse(unreachable(error));
     this.#attempts++;
+    this.#outbound.meter.retries++;
     this.#send();
   }
 
@@ -230,21 +223,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     socket.on('error', () => socket.destroy());
     if (this.#gone) return void socket.destroy();
     this.#answered();
-    this.#ended = true;
-    this.#reply.hijack();
+    this.#answer.leave();
     this.#outbound.upgrade?.(rawOf(controller.rawHeaders), socket);
-  }
-
-  /** Sends the headers, where no part of the body has taken them along. */
-  flushHeaders(): void {
-    if (this.#isFlushed || this.#ended) return;
-    this.#isFlushed = true;
-    this.#raw.flushHeaders();
   }
 
   #answered(): void {
     this.#timer?.cancel();
-    this.#outbound.upstream.breaker.succeeded();
+    const { upstream, meter } = this.#outbound;
+    upstream.breaker.succeeded();
+    meter.upstreamSeconds.observe((this.#around.clock.monotonic() - this.#sentAt) / 1000);
   }
 
   #mayRetry(): boolean {
@@ -255,11 +242,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#attempts > 0 || upstream.retries.take();
   }
 
+  /** A refused credential has done nothing: what it came with may go again. */
+  #mayRenew(): boolean {
+    const { body, renew } = this.#outbound;
+    return renew !== undefined && !this.#renewed && !(body instanceof Upload);
+  }
+
+  async #renew(): Promise<void> {
+    this.#renewed = true;
+    this.#discards = false;
+    try {
+      this.#headers = (await this.#outbound.renew?.()) ?? this.#headers;
+    } catch (error) {
+      return this.#giveUp(loginEnded(error));
+    }
+    if (!this.#gone) this.#send();
+  }
+
   /** Ends an endless stream well: its reader takes it up elsewhere. */
   #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#raw.end();
+    if (this.#answer.ended) return;
+    this.#answer.close();
     this.#controller?.abort(new Error('The gateway drains.'));
   }
 
@@ -268,47 +271,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#gone = true;
     const { body } = this.#outbound;
     if (body instanceof Upload) body.destroy();
-    if (!this.#request.raw.complete) {
-      this.#reply.header('connection', 'close');
-      this.#hangUpSoon();
-    }
-    this.#reply.send(error);
+    this.#answer.refuse(error);
   }
-
-  /** The connection ends with its answer, which is not lost because the caller still sends. */
-  #hangUpSoon(): void {
-    const { raw } = this.#request;
-    raw.on('error', () => undefined).resume();
-    this.#raw.shouldKeepAlive = false;
-    lingerOnClose(raw.socket);
-    if (this.#begun) this.#hangUp();
-  }
-
-  #hangUp(): void {
-    const { socket } = this.#request.raw;
-    if (this.#raw.writableFinished) socket.destroySoon();
-    else this.#raw.once('finish', () => socket.destroySoon());
-  }
-}
-
-function unreachable(cause?: Error, retryAfterMs?: number): ServiceError {
-  return new ServiceError('upstream_unreachable', 'The upstream cannot be reached; try again later.', {
-    ...(cause && { cause }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
-}
-
-function malformed(cause: Error): ServiceError {
-  const description = 'The request cannot be passed on: its path or a header is malformed.';
-  return new ServiceError('invalid_request', description, { cause });
-}
-
-function tooSlow(): ServiceError {
-  return new ServiceError('invalid_request', 'The request did not arrive in time.', { status: 408 });
-}
-
-function rawOf(headers: Dispatcher.DispatchController['rawHeaders']): readonly (Buffer | string)[] {
-  return Array.isArray(headers) ? headers : [];
 }
 
 function codeOf(error: Error): string | undefined {

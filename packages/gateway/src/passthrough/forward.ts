@@ -1,22 +1,33 @@
-import { ServiceError } from '@sallyport/core';
+import { ServiceError, type TokenSource } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CredentialRule } from '../config/destinations.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
+import type { Meter } from '../metrics/traffic.ts';
+import type { Conformance } from './conformance.ts';
 import { Exchange, type Outbound, type Surroundings } from './exchange.ts';
+import { loginEnded } from './failures.ts';
 import { isInCircle, requestHeadersBy } from './headers.ts';
+import type { Inspect } from './inspection.ts';
 import { targetOf } from './target.ts';
 import { bodyOf, Upload } from './upload.ts';
 import type { Upstream } from './upstreams.ts';
 import { splice, watchForEnd } from './websocket.ts';
 
-/** Passes a request on, and its answer back. Throws where it cannot be passed on at all. */
-export type Forwarder = (request: FastifyRequest, reply: FastifyReply) => void;
+/** Passes a request on, and its answer back. Throws, or rejects, where it cannot be passed on at all. */
+export type Forwarder = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  arrived: number,
+) => void | Promise<void>;
 
 export interface ForwarderOptions extends Surroundings {
   readonly upstream: Upstream;
   readonly credential: CredentialRule;
+  /** The gateway's own login, where the rule is that. */
+  readonly login?: TokenSource | undefined;
   readonly trustProxy: boolean;
   readonly upgrades: UpgradeRouter;
+  readonly meter: Meter;
   readonly maxBodyBytes: number;
   readonly headersMs: number;
   readonly idleMs: number;
@@ -25,44 +36,88 @@ export interface ForwarderOptions extends Surroundings {
   /** Whether even a GET hands something out for good. */
   readonly isHandedOut?: boolean;
   readonly isEndless?: boolean;
+  readonly conformance?: Conformance | undefined;
+  readonly inspect?: Inspect | undefined;
 }
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { upstream, upgrades, drain, headersMs, idleMs, maxBodyBytes } = options;
-  const { isHandedOut = false, isEndless = false, isWorkers = false } = options;
-  const requestHeaders = requestHeadersBy({ ...options, isWorkers });
+  const { upstream, upgrades, drain, clock, headersMs, idleMs, maxBodyBytes, meter } = options;
+  const { isHandedOut = false, isEndless = false, isWorkers = false, conformance, inspect } = options;
+  const requestHeaders = requestHeadersBy({ ...options, isWorkers, isInspected: inspect !== undefined });
+  const login = options.credential.kind === 'login' && !isWorkers ? options.login : undefined;
 
   function switchFor({ raw, id }: FastifyRequest): NonNullable<Outbound['upgrade']> {
     const endWatch = watchForEnd(raw.socket);
     return (headers, socket) => {
       endWatch();
-      splice(upgrades.take(raw), socket, { raw: headers, requestId: id, drain });
+      splice(upgrades.take(raw), socket, { raw: headers, requestId: id, drain, meter });
     };
   }
 
-  return (request, reply) => {
+  function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+    body: Outbound['body'],
+    bearer?: string,
+  ): void {
     const { raw } = request;
-    checkFraming(raw);
-    const path = targetOf(request.url);
-    const body = bodyOf(raw, maxBodyBytes);
     const held = heldMs(path);
-    const send = (ready: Outbound['body']) => {
-      const outbound: Outbound = {
+    new Exchange(
+      request,
+      reply,
+      {
         upstream,
         path,
-        headers: requestHeaders(raw, request.id),
-        body: ready,
+        headers: requestHeaders(raw, request.id, bearer),
+        body,
         headersMs: headersMs + held,
         idleMs,
         isSafe: !isHandedOut && safeMethods.has(request.method),
         isEndless,
         isHeld: held > 0,
+        meter,
+        inspect,
+        ...(login && {
+          async renew() {
+            const refused = bearer === undefined ? {} : { refused: bearer };
+            return requestHeaders(raw, request.id, await login.token({ forceRefresh: true, ...refused }));
+          },
+        }),
         ...(upgrades.isUpgrade(raw) && { upgrade: switchFor(request) }),
-      };
-      new Exchange(request, reply, outbound, options).start();
-    };
-    if (body === null || body instanceof Upload) send(body);
-    else void body.then(send);
+      },
+      options,
+    ).start();
+  }
+
+  /** What has to wait: for a body that is sent in one piece, for the token of the gateway's own login. */
+  async function sendLater(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+    { body, arrived }: { readonly body: Promise<Buffer> | Upload | null; readonly arrived: number },
+  ): Promise<void> {
+    const began = clock.monotonic();
+    const ready = await body;
+    const waited = clock.monotonic() - began;
+    if (Buffer.isBuffer(ready)) meter.receivedBytes += ready.length;
+    conformance?.request(request, ready instanceof Upload ? undefined : ready);
+    const bearer = await login?.token().catch((error: unknown) => {
+      if (ready instanceof Upload) ready.destroy();
+      throw loginEnded(error);
+    });
+    meter.gatewaySeconds.observe((clock.monotonic() - arrived - waited) / 1000);
+    send(request, reply, path, ready, bearer);
+  }
+
+  return (request, reply, arrived) => {
+    checkFraming(request.raw);
+    const path = targetOf(request.url);
+    const body = bodyOf(request.raw, maxBodyBytes, conformance?.collected);
+    if (login !== undefined || conformance !== undefined || body instanceof Promise)
+      return sendLater(request, reply, path, { body, arrived });
+    meter.gatewaySeconds.observe((clock.monotonic() - arrived) / 1000);
+    return send(request, reply, path, body);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Dispatcher } from 'undici';
 import type { CredentialRule } from '../config/destinations.ts';
 
 /** This connection's alone (RFC 9110 7.6.1), `Trailer` in requests too: what it announces is not passed on. */
@@ -27,16 +28,23 @@ const maxHops = 8;
 export interface HeaderRules {
   readonly credential: CredentialRule;
   readonly isWorkers: boolean;
+  /** Whether the answer is looked into: it is asked for as it is, not compressed. */
+  readonly isInspected: boolean;
   readonly trustProxy: boolean;
 }
 
-/** The headers of a request on its way to the upstream, flat and in order, case and repeats kept. */
-export type RequestHeaders = (request: IncomingMessage, requestId: string) => string[];
+/**
+ * The headers of a request on its way to the upstream, flat and in order, case and repeats kept. `bearer`: the token of the
+ * gateway's own login, where the rule is that.
+ */
+export type RequestHeaders = (request: IncomingMessage, requestId: string, bearer?: string) => string[];
 
-export function requestHeadersBy({ credential, isWorkers, trustProxy }: HeaderRules): RequestHeaders {
+export function requestHeadersBy(rules: HeaderRules): RequestHeaders {
+  const { credential, isWorkers, isInspected, trustProxy } = rules;
   // A worker's token is the upstream's own: it was given out there.
   const withheld = credential.kind === 'forward' || isWorkers ? [] : credentials;
-  const dropped = new Set([...notPassedOn, ...forwarding, ...withheld]);
+  const compression = isInspected ? ['accept-encoding'] : [];
+  const dropped = new Set([...notPassedOn, ...forwarding, ...withheld, ...compression]);
   const added =
     credential.kind === 'replace' && !isWorkers
       ? credential.header === 'authorization'
@@ -44,7 +52,9 @@ export function requestHeadersBy({ credential, isWorkers, trustProxy }: HeaderRu
         : [credential.header, credential.value]
       : [];
 
-  return (request, requestId) => {
+  if (isInspected) added.push('accept-encoding', 'identity');
+
+  return (request, requestId, bearer) => {
     const { rawHeaders, headers, socket } = request;
     const named = namedIn(headers.connection);
     const out: string[] = [];
@@ -54,6 +64,7 @@ export function requestHeadersBy({ credential, isWorkers, trustProxy }: HeaderRu
       if (!dropped.has(lower) && named?.has(lower) !== true) out.push(name, rawHeaders[i + 1] ?? '');
     }
     for (const header of added) out.push(header);
+    if (bearer !== undefined) out.push('authorization', `Bearer ${bearer}`);
     // After what `Connection` names is gone, so that nobody can have these removed.
     const address = plainAddress(socket.remoteAddress);
     const before = (name: string) => (trustProxy ? textOf(headers[name]) : undefined);
@@ -78,16 +89,20 @@ export interface ResponseHeaders {
   readonly list: string[];
   /** The body's length, where it is said. */
   readonly length: number | undefined;
+  readonly contentType: string;
+  readonly contentEncoding: string;
   readonly isEventStream: boolean;
 }
 
+const eventStream = /^\s*text\/event-stream\b/i;
 const droppedFromResponses = new Set(hopByHop);
 
 /** The headers of an upstream's answer on their way to the caller. `raw`: as undici has them, name and value by turns. */
 export function responseHeaders(raw: readonly (Buffer | string)[], requestId: string): ResponseHeaders {
   const list: string[] = [];
   let length: number | undefined;
-  let isEventStream = false;
+  let contentType = '';
+  let contentEncoding = '';
   let hasRequestId = false;
   let isBuffered = true;
   let hasCacheControl = false;
@@ -98,18 +113,50 @@ export function responseHeaders(raw: readonly (Buffer | string)[], requestId: st
     if (droppedFromResponses.has(lower) || named?.has(lower) === true) continue;
     const value = latin1(raw[i + 1]);
     if (lower === 'content-length') length = Number(value);
-    else if (lower === 'content-type') isEventStream = /^\s*text\/event-stream\b/i.test(value);
+    else if (lower === 'content-type') contentType = value;
+    else if (lower === 'content-encoding') contentEncoding = value.trim().toLowerCase();
     else if (lower === 'request-id') hasRequestId = true;
     else if (lower === 'x-accel-buffering') isBuffered = false;
     else if (lower === 'cache-control') hasCacheControl = true;
     list.push(name, value);
   }
   if (!hasRequestId) list.push('request-id', requestId);
+  const isEventStream = eventStream.test(contentType);
   // So that proxies in front pass each event on as it comes.
   if (isEventStream && isBuffered) list.push('x-accel-buffering', 'no');
   if (isEventStream && !hasCacheControl) list.push('cache-control', 'no-cache, no-transform');
   list.push('via', via);
-  return { list, length, isEventStream };
+  return { list, length, contentType, contentEncoding, isEventStream };
+}
+
+const framing = new Set(['content-length', 'transfer-encoding', 'trailer']);
+/** What speaks of a body's bytes as they were. */
+const ofBytes = new Set([
+  'content-encoding',
+  'etag',
+  'digest',
+  'content-digest',
+  'repr-digest',
+  'content-md5',
+]);
+
+/** The headers of an answer whose body is here as a whole; `isAnother`: not the one that they came with. */
+export function withBody(list: readonly string[], body: Buffer, isAnother: boolean): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i] ?? '';
+    const lower = name.toLowerCase();
+    if (!framing.has(lower) && !(isAnother && ofBytes.has(lower))) kept.push(name, list[i + 1] ?? '');
+  }
+  return [...kept, 'content-length', String(body.length)];
+}
+
+/** Headers as undici has them, flat; those of HTTP/2 come as an object. */
+export function rawOf(headers: Dispatcher.DispatchController['rawHeaders']): readonly (Buffer | string)[] {
+  if (Array.isArray(headers)) return headers;
+  return Object.entries(headers ?? {}).flatMap(([name, value]) =>
+    name.startsWith(':') ? [] : [value ?? []].flat().flatMap((one) => [name, one]),
+  );
 }
 
 /** Trailers as Node takes them; what says how a message is framed has no place there (RFC 9110 6.5.1). */

@@ -1,14 +1,50 @@
-import type { Clock } from '@sallyport/core';
+import { silentLog, type Clock, type Log } from '@sallyport/core';
 import { destinationsOf } from '../config/destinations.ts';
 import type { Config } from '../config/schema.ts';
+import { createDrift, driftFile } from './drift.ts';
+import { Occupancy } from './occupancy.ts';
 import type { Passthrough } from './routes.ts';
 import type { Upstreams } from './upstreams.ts';
 
-/** The pass-through of a configuration. Nothing connects before there is a request. */
-export async function openPassthrough(config: Config, clock: Clock): Promise<Passthrough> {
+/**
+ * The pass-through of a configuration. Nothing connects before there is a request. Throws `ConfigError` where a file that it
+ * names is of no use.
+ */
+export async function openPassthrough(
+  config: Config,
+  clock: Clock,
+  log: Log = silentLog,
+): Promise<Passthrough> {
   const destinations = destinationsOf(config);
-  const urls = [...destinations.values()].flatMap((to) => (to.to === 'upstream' ? to.url : []));
-  return { ...config.upstream, destinations, upstreams: await open(urls, config, clock) };
+  const upstream = [...destinations.values()].filter((to) => to.to === 'upstream');
+  const urls = upstream.map(({ url }) => url);
+  const logsIn = upstream.find(({ credential }) => credential.kind === 'login');
+  const upstreams = await open(urls, config, clock);
+  const login = logsIn && (await import('./upstream-login.ts')).openUpstreamLogin(config, logsIn.url);
+  const drift =
+    config.upstream.validation === 'off' || urls.length === 0
+      ? undefined
+      : createDrift(driftFile(config.dataDir), { clock, log });
+  const occupancy = new Occupancy();
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= closeAll([upstreams, login, drift]));
+  return {
+    ...config.upstream,
+    destinations,
+    upstreams,
+    login,
+    drift,
+    occupancy,
+    async retire() {
+      await occupancy.whenEmpty();
+      await close();
+    },
+    close,
+  };
+}
+
+async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
+  await Promise.all(parts.map(async (part) => part?.close()));
 }
 
 /** A gateway that serves everything by itself does not load what it takes to ask others. */
@@ -23,5 +59,6 @@ const none: Upstreams = {
     throw new Error('There is no upstream.');
   },
   checks: {},
+  stats: () => [],
   close: () => Promise.resolve(),
 };

@@ -1,4 +1,4 @@
-import { inDialect, ServiceError, type Clock, type Dialect } from '@sallyport/core';
+import { inDialect, ServiceError, type Clock, type Dialect, type TokenSource } from '@sallyport/core';
 import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Destination, Destinations } from '../config/destinations.ts';
@@ -6,17 +6,36 @@ import { admit, guard, type AdmissionOptions, type Guarded } from '../http/admis
 import type { Drain } from '../http/drain.ts';
 import { routePath } from '../http/paths.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
+import type { Meter, Traffic } from '../metrics/traffic.ts';
+import type { ValidationMode } from '../config/schema.ts';
+import { readdressing } from './addresses.ts';
+import { conformanceTo } from './conformance.ts';
+import type { Drift } from './drift.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
+import { inspecting } from './inspecting.ts';
+import type { Occupancy } from './occupancy.ts';
 import type { Upstreams } from './upstreams.ts';
 
 /** What passes through, and where to. */
 export interface Passthrough {
   readonly destinations: Destinations;
   readonly upstreams: Upstreams;
+  /** The gateway's own login at an upstream. */
+  readonly login: TokenSource | undefined;
+  /** Where departures from the contract go. */
+  readonly drift: Drift | undefined;
+  /** Who passes through now. */
+  readonly occupancy: Occupancy;
   /** See `upstream` of the configuration. */
   readonly maxBodyBytes: number;
   readonly timeoutSeconds: number;
   readonly idleSeconds: number;
+  readonly rewriteWorkerAddresses: boolean;
+  readonly validation: ValidationMode;
+  /** Lets what is in flight end, and what is idle go. */
+  retire(): Promise<void>;
+  /** Cuts off what is still open. */
+  close(): Promise<void>;
 }
 
 export interface PassthroughOptions extends AdmissionOptions {
@@ -25,6 +44,9 @@ export interface PassthroughOptions extends AdmissionOptions {
   readonly clock: Clock;
   readonly drain: Drain;
   readonly upgrades: UpgradeRouter;
+  readonly traffic: Traffic;
+  /** Where clients reach this gateway. */
+  readonly publicUrl: string;
 }
 
 type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
@@ -42,13 +64,19 @@ export function registerPassthrough(
   passthrough: Passthrough,
   options: PassthroughOptions,
 ): void {
-  const { dialect } = options;
+  const { dialect, clock, traffic } = options;
   const methods = app.supportedMethods.filter((method) => method !== 'TRACE' && method !== 'CONNECT');
-  const forwarder = (to: ToUpstream, more: Partial<Parameters<typeof createForwarder>[0]> = {}) =>
+  const forwarder = (
+    to: ToUpstream,
+    meter: Meter,
+    more: Partial<Parameters<typeof createForwarder>[0]> = {},
+  ) =>
     createForwarder({
       ...options,
       upstream: passthrough.upstreams.at(to.url),
+      meter,
       credential: to.credential,
+      login: passthrough.login,
       maxBodyBytes: passthrough.maxBodyBytes,
       headersMs: passthrough.timeoutSeconds * 1000,
       idleMs: passthrough.idleSeconds * 1000,
@@ -59,6 +87,11 @@ export function registerPassthrough(
     return to?.to === 'upstream' ? to : undefined;
   };
 
+  const meterAt = (to: ToUpstream, area: string, row: string) =>
+    traffic.meter({ area, row, upstream: passthrough.upstreams.at(to.url).origin });
+  const hook = (forward: Forwarder, meter: Meter, admission?: Admission) =>
+    onRequest({ clock, forward, meter, admission, occupancy: passthrough.occupancy });
+
   const byPath = Map.groupBy(endpoints, (endpoint) => routePath(endpoint, dialect));
   for (const [url, rows] of byPath) {
     const taken = new Set<string>();
@@ -67,7 +100,17 @@ export function registerPassthrough(
       for (const method of served) taken.add(method);
       const to = toUpstream(endpoint.area);
       if (to === undefined) continue;
-      const forward = forwarder(to, {
+      const meter = meterAt(to, endpoint.area, endpoint.id);
+      const { basePath } = passthrough.upstreams.at(to.url);
+      const readdress = passthrough.rewriteWorkerAddresses
+        ? readdressing(endpoint, { publicUrl: options.publicUrl, basePath })
+        : undefined;
+      const conformance =
+        passthrough.drift &&
+        conformanceTo(endpoint, { mode: passthrough.validation, dialect, drift: passthrough.drift, meter });
+      const forward = forwarder(to, meter, {
+        conformance,
+        inspect: inspecting(readdress, conformance),
         isWorkers: endpoint.auth === 'ingress',
         headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
         isHandedOut: endpoint.permission === 'write',
@@ -78,7 +121,7 @@ export function registerPassthrough(
         url,
         config: { endpoint },
         exposeHeadRoute: false,
-        onRequest: hook(forward, admissionTo(endpoint, to, options)),
+        onRequest: hook(forward, meter, admissionTo(endpoint, to, options)),
         handler: () => undefined,
       });
     }
@@ -87,27 +130,40 @@ export function registerPassthrough(
       ? toUpstream(rows[0]?.area ?? '')
       : undefined;
     const others = methods.filter((method) => !taken.has(method));
-    if (to !== undefined && !isChecked(to))
-      app.route({
-        method: others,
-        url,
-        exposeHeadRoute: false,
-        onRequest: hook(forwarder(to)),
-        handler: () => undefined,
-      });
+    if (to !== undefined && !isChecked(to)) {
+      const area = rows[0]?.area ?? '';
+      everythingAt(url, to, others, meterAt(to, area, `${area}.other`));
+    }
   }
 
-  const everythingAt = (url: string, onRequest: ReturnType<typeof hook>) =>
-    app.route({ method: methods, url, exposeHeadRoute: false, onRequest, handler: () => undefined });
+  function everythingAt(
+    url: string,
+    to: ToUpstream,
+    method: readonly string[],
+    meter: Meter,
+    admission?: Admission,
+  ): void {
+    app.route({
+      method: [...method],
+      url,
+      exposeHeadRoute: false,
+      onRequest: hook(forwarder(to, meter), meter, admission),
+      handler: () => undefined,
+    });
+  }
+
   for (const family of families) {
     const to = toUpstream(family.name);
     if (to === undefined) continue;
-    const onRequest = hook(forwarder(to), isChecked(to) ? guardOf(family, options) : undefined);
+    const admission = isChecked(to) ? guardOf(family, options) : undefined;
     const prefix = inDialect(family.prefix, dialect);
-    for (const url of [prefix, `${prefix}/*`]) everythingAt(url, onRequest);
+    const meter = meterAt(to, family.name, family.name);
+    for (const url of [prefix, `${prefix}/*`]) everythingAt(url, to, methods, meter, admission);
   }
   const oauth = toUpstream('oauth');
-  if (oauth !== undefined) for (const url of pagePaths) everythingAt(url, hook(forwarder(oauth)));
+  if (oauth === undefined) return;
+  const meter = meterAt(oauth, 'oauth', 'oauth.pages');
+  for (const url of pagePaths) everythingAt(url, oauth, methods, meter);
 }
 
 /** HEAD is GET without the body, and safe: not where GET hands something out for good. */
@@ -116,7 +172,11 @@ function methodsOf({ method, permission, transport }: Endpoint): string[] {
 }
 
 function isChecked({ credential }: ToUpstream): boolean {
-  return credential.kind === 'replace' || (credential.kind === 'withhold' && credential.checked);
+  return (
+    credential.kind === 'replace' ||
+    credential.kind === 'login' ||
+    (credential.kind === 'withhold' && credential.checked)
+  );
 }
 
 /** Who may call, where callers are checked here. The upstream checks all else: betas, bodies. */
@@ -141,12 +201,27 @@ async function refuseOwn(request: FastifyRequest, options: PassthroughOptions): 
     throw new ServiceError('invalid_token', "This needs a worker's token: Authorization: Bearer <token>.");
 }
 
-function hook(forward: Forwarder, admission?: Admission) {
+function onRequest({
+  clock,
+  forward,
+  meter,
+  admission,
+  occupancy,
+}: {
+  readonly clock: Clock;
+  readonly forward: Forwarder;
+  readonly meter: Meter;
+  readonly admission: Admission | undefined;
+  readonly occupancy: Occupancy;
+}) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    if (admission === undefined) forward(request, reply);
+    const arrived = clock.monotonic();
+    occupancy.entered();
+    meter.count(reply.raw, occupancy.left);
+    if (admission === undefined) forward(request, reply, arrived)?.catch(done);
     else
       admission(request, reply)
-        .then(() => forward(request, reply))
+        .then(() => forward(request, reply, arrived))
         .catch(done);
   };
 }

@@ -10,7 +10,8 @@ import { ServiceError } from '@sallyport/core';
 export class Upload extends Readable {
   readonly #request: IncomingMessage;
   readonly #maxBytes: number;
-  #bytes = 0;
+  /** How many have come from the caller. */
+  bytes = 0;
 
   /** Whether it is the caller who keeps the upload waiting. */
   get waitsForCaller(): boolean {
@@ -42,8 +43,8 @@ export class Upload extends Readable {
   }
 
   readonly #onData = (chunk: Buffer) => {
-    this.#bytes += chunk.length;
-    if (this.#maxBytes > 0 && this.#bytes > this.#maxBytes) this.destroy(tooLarge(this.#maxBytes));
+    this.bytes += chunk.length;
+    if (this.#maxBytes > 0 && this.bytes > this.#maxBytes) this.destroy(tooLarge(this.#maxBytes));
     else if (!this.push(chunk)) this.#request.pause();
   };
   readonly #onEnd = () => void this.push(null);
@@ -62,21 +63,46 @@ export function isUploading(connection: object): boolean {
 /** Bodies up to this long are sent in one piece, when they are here: a slow caller holds up no connection to the upstream. */
 const smallBytes = 16 * 1024;
 
-/** What of a body goes to the upstream: nothing, all of it at once, or a stream. Throws `payload_too_large`. */
-export function bodyOf(request: IncomingMessage, maxBytes: number): null | Promise<Buffer> | Upload {
+/** How much of a body waits until it is whole. */
+export interface Collected {
+  readonly bytes: number;
+  /** Whether a body that does not say how long it is waits, too, and is refused beyond that length. */
+  readonly unsaid: boolean;
+}
+
+/**
+ * What of a body goes to the upstream: nothing, all of it at once, or a stream. Throws, or rejects with,
+ * `payload_too_large`.
+ */
+export function bodyOf(
+  request: IncomingMessage,
+  maxBytes: number,
+  collected: Collected = { bytes: smallBytes, unsaid: false },
+): null | Promise<Buffer> | Upload {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
   if (headers['transfer-encoding'] === undefined && length === 0) return null;
   if (maxBytes > 0 && length > maxBytes) throw tooLarge(maxBytes);
-  if (headers['transfer-encoding'] !== undefined || length > smallBytes) return new Upload(request, maxBytes);
-  return collect(request);
+  const streams = headers['transfer-encoding'] === undefined ? length > collected.bytes : !collected.unsaid;
+  return streams ? new Upload(request, maxBytes) : collect(request, collected.bytes);
 }
 
 /** Never settles where the caller hangs up: there is nobody to answer. */
-function collect(request: IncomingMessage): Promise<Buffer> {
+function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  request.on('error', ignore).on('data', (chunk: Buffer) => chunks.push(chunk));
-  return new Promise((resolve) => request.once('end', () => resolve(Buffer.concat(chunks))));
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= limit) return void chunks.push(chunk);
+      request.off('data', take).pause();
+      reject(tooLarge(limit));
+    };
+    request
+      .on('error', ignore)
+      .on('data', take)
+      .once('end', () => resolve(Buffer.concat(chunks)));
+  });
 }
 
 export function tooLarge(limit: number): ServiceError {

@@ -1,7 +1,9 @@
 import type { Clock } from '@sallyport/core';
 import { Pool, type Dispatcher } from 'undici';
 import type { Config } from '../config/schema.ts';
+import { breakerStats, type Stat } from '../metrics/sources.ts';
 import { NotReady, type Checks } from '../plugins/health.ts';
+import { authoritiesOf } from './authorities.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts';
 
@@ -20,36 +22,30 @@ export interface Upstreams {
   at(url: string): Upstream;
   /** One for each origin, for `/readyz`. */
   readonly checks: Checks;
+  /** The state of each breaker. */
+  stats(): readonly Stat[];
   /** Cuts off what is still open. */
   close(): Promise<void>;
 }
 
-export type UpstreamOptions = Pick<Config['upstream'], 'connections' | 'connectSeconds'> & {
+export type UpstreamOptions = Pick<Config['upstream'], 'connections' | 'connectSeconds' | 'ca' | 'http2'> & {
   readonly clock: Clock;
 };
 
-export function createUpstreams(
-  urls: readonly string[],
-  { connections, connectSeconds, clock }: UpstreamOptions,
-): Upstreams {
-  const connect = { timeout: connectSeconds * 1000 };
+export function createUpstreams(urls: readonly string[], options: UpstreamOptions): Upstreams {
+  const { connections, connectSeconds, http2, clock } = options;
+  const ca = authoritiesOf(options.ca);
+  const connect = { timeout: connectSeconds * 1000, ...(ca && { ca }) };
   const origins = new Set(urls.map((url) => new URL(url).origin));
-  // WebSockets are upgrades of HTTP/1.1 connections.
-  const pools = new Map(
-    [...origins].map((origin) => [origin, new Pool(origin, { connections, connect, allowH2: false })]),
-  );
   const shared = new Map(
-    [...pools].map(([origin, pool]) => [
-      origin,
-      {
-        origin,
-        breaker: createBreaker({ clock }),
-        retries: createRetryBudget(),
-        dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
-          void pool.dispatch(options, handler),
-      },
-    ]),
+    [...origins].map((origin) => {
+      const pool = new Pool(origin, { connections, connect, allowH2: http2 });
+      // WebSockets are upgrades of HTTP/1.1 connections.
+      const upgrades = http2 ? new Pool(origin, { connections, connect, allowH2: false }) : pool;
+      return [origin, upstreamAt(origin, pool, upgrades, clock)] as const;
+    }),
   );
+  const pools = [...shared.values()].flatMap((upstream) => [...upstream.pools]);
   return {
     at(url) {
       const { origin, pathname } = new URL(url);
@@ -57,12 +53,25 @@ export function createUpstreams(
       if (found === undefined) throw new Error(`There is no upstream ${url}.`);
       return { ...found, basePath: pathname === '/' ? '' : pathname };
     },
+    stats: () =>
+      breakerStats([...shared.values()].map(({ origin, breaker }) => ({ origin, state: breaker.state }))),
     checks: Object.fromEntries(
       [...shared.values()].map((upstream) => [`upstream ${upstream.origin}`, () => check(upstream)]),
     ),
     async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      await Promise.all(pools.map((pool) => pool.destroy()));
     },
+  };
+}
+
+function upstreamAt(origin: string, pool: Pool, upgrades: Pool, clock: Clock) {
+  return {
+    origin,
+    pools: new Set([pool, upgrades]),
+    breaker: createBreaker({ clock }),
+    retries: createRetryBudget(),
+    dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
+      void (options.upgrade ? upgrades : pool).dispatch(options, handler),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { closeCodes } from '@sallyport/bridge/server';
 import type { Drain } from '../http/drain.ts';
+import type { Meter } from '../metrics/traffic.ts';
 import { createFrameWalk } from './frame-walk.ts';
 import { responseHeaders } from './headers.ts';
 
@@ -31,7 +32,12 @@ export function watchForEnd(socket: Socket): () => void {
 export function splice(
   { socket: caller, head }: UpgradedConnection,
   upstream: Duplex,
-  options: { readonly raw: readonly (Buffer | string)[]; readonly requestId: string; readonly drain: Drain },
+  options: {
+    readonly raw: readonly (Buffer | string)[];
+    readonly requestId: string;
+    readonly drain: Drain;
+    readonly meter: Meter;
+  },
 ): void {
   caller.write(switchingProtocols(options.raw, options.requestId), 'latin1');
   caller.setNoDelay(true);
@@ -58,6 +64,7 @@ export function splice(
   });
   upstream.once('end', () => caller.end());
   caller.pipe(upstream);
+  const before = { read: caller.bytesRead - head.length, written: caller.bytesWritten };
 
   const leaveDrain = options.drain.add({
     end() {
@@ -72,6 +79,8 @@ export function splice(
   upstream.once('close', () => caller.destroySoon());
   caller.once('close', () => {
     leaveDrain();
+    options.meter.receivedBytes += caller.bytesRead - before.read;
+    options.meter.sentBytes += caller.bytesWritten - before.written;
     upstream.destroy();
   });
 }

@@ -1,19 +1,27 @@
 import type { Clock } from '@sallyport/core';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { loggedUrl } from '../http/log.ts';
 
 /** One line a request, when its answer is out or its stream has ended. */
 export function registerAccessLog(app: FastifyInstance, clock: Clock): void {
+  const log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean } = app.log;
   app.addHook('onRequest', (request, reply, done) => {
+    // The level may change while the gateway runs; what nobody reads is not gathered.
+    if (log.isLevelEnabled?.('info') === false) return done();
     const started = clock.monotonic();
     const { ip } = request; // gone with the connection
     reply.raw.once('close', () => {
+      const { routeOptions } = request;
+      if (routeOptions.logLevel === 'silent') return;
       const { statusCode, writableFinished } = reply.raw;
-      request.log.info(
+      // Not the request's own log, which would have to be made for this one line.
+      log.info(
         {
-          row: request.routeOptions.config.endpoint?.id,
+          request_id: request.id,
+          row: routeOptions.config.endpoint?.id,
           method: request.method,
           url: loggedUrl(request.url),
+          ...traceOf(request),
           status: statusCode,
           ms: Math.round(clock.monotonic() - started),
           ip,
@@ -24,4 +32,11 @@ export function registerAccessLog(app: FastifyInstance, clock: Clock): void {
     });
     done();
   });
+}
+
+/** W3C Trace Context: by its trace, a line is found from the caller's side. */
+function traceOf({ headers }: FastifyRequest): { readonly trace_id?: string } {
+  const given = headers['traceparent'];
+  const id = typeof given === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(given)?.[1] : undefined;
+  return id === undefined ? {} : { trace_id: id };
 }

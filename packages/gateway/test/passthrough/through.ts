@@ -11,8 +11,12 @@ export async function through(
 ): Promise<ServedApp> {
   const { config } = loadConfig({ env: {}, flags: { upstream, ...flags } });
   const passthrough = await openPassthrough(config, options.clock ?? systemClock);
-  const served = await serve({ passthrough, checks: passthrough.upstreams.checks }, options);
+  const { upstreams } = passthrough;
+  const served = await serve(
+    { passthrough, checks: upstreams.checks, stats: [() => upstreams.stats()] },
+    options,
+  );
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= served.close().then(() => passthrough.upstreams.close()));
+  const close = () => (closed ??= served.close().then(() => passthrough.close()));
   return { ...served, close, [Symbol.asyncDispose]: close };
 }

@@ -1,0 +1,66 @@
+import { transportFailure } from '@sallyport/core/client';
+import { ConfigError } from '../config/config-error.ts';
+import { destinationsOf, type Destination } from '../config/destinations.ts';
+import type { Config } from '../config/schema.ts';
+import { probesOf } from '../passthrough/probe.ts';
+import type { Check } from './doctor.ts';
+import { ExplainedError } from './failure.ts';
+
+type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
+
+/** Asks each upstream what a request would ask of it, step by step; a step that fails is the last one. */
+export async function checkUpstreams(config: Config, check: Check): Promise<void> {
+  const destinations = destinationsOf(config);
+  const byUrl = Map.groupBy(
+    [...destinations].filter((entry): entry is [string, ToUpstream] => entry[1].to === 'upstream'),
+    ([, to]) => to.url,
+  );
+  for (const [url, entries] of byUrl) {
+    const names = entries.map(([name]) => name);
+    const [, to] = entries[0] ?? [];
+    if (to === undefined) continue;
+    const probes = probesOf({
+      url,
+      upstream: config.upstream,
+      dialect: config.dialect,
+      rule: to.credential,
+      token: () => ownToken(config, url),
+      servesOAuth: names.includes('oauth'),
+      servesSockets: names.includes('worker'),
+    });
+    for (const { name, run } of probes) {
+      const found = await check(
+        `upstream ${new URL(url).origin}: ${name}`,
+        () => explained(run, url),
+        (says) => says,
+      );
+      if (found === undefined) break;
+    }
+  }
+}
+
+async function ownToken(config: Config, url: string): Promise<string> {
+  const { openUpstreamLogin } = await import('../passthrough/upstream-login.ts');
+  const login = openUpstreamLogin(config, url);
+  try {
+    return await login.token();
+  } finally {
+    await login.close();
+  }
+}
+
+/** What fails below HTTP, in words; a certificate of an authority of one's own has a setting of its own here. */
+async function explained(run: () => Promise<string>, url: string): Promise<string> {
+  try {
+    return await run();
+  } catch (cause) {
+    if (!(cause instanceof Error) || cause instanceof ConfigError) throw cause;
+    // An error with a code is of the network, or of a login, whose message has the next step already.
+    const isOfNetwork = 'code' in cause && cause.name !== 'LoginError';
+    const { message } = isOfNetwork ? transportFailure(cause, url) : cause;
+    throw new ExplainedError(
+      `${message.replace('NODE_EXTRA_CA_CERTS=FILE', 'upstream.ca').replace(/\.?$/, '')}.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,32 @@
+import { driftFile, readDrift } from '../passthrough/drift.ts';
+import { configOf } from './config-of.ts';
+import type { ConfigFlags } from './flags.ts';
+
+/** `sallyport-gateway drift`: where upstreams and callers departed from the contract, as far as it was looked at. */
+export function printDrift(flags: ConfigFlags & { readonly json?: boolean }): void {
+  const { config } = configOf(flags);
+  const departures = readDrift(driftFile(config.dataDir));
+  if (flags.json === true) {
+    process.stdout.write(
+      `${JSON.stringify({ validation: config.upstream.validation, departures }, null, 2)}\n`,
+    );
+    return;
+  }
+  if (departures.length === 0) {
+    const why =
+      config.upstream.validation === 'off' ? ' upstream.validation is off: nothing is looked at.' : '';
+    process.stdout.write(`No departures from the contract were seen.${why}\n`);
+    return;
+  }
+  const rows = departures.map(({ count, row, side, path, message, last }) => [
+    String(count),
+    row,
+    side,
+    `${path}: ${message}`,
+    last,
+  ]);
+  const table = [['COUNT', 'ROW', 'SIDE', 'WHAT', 'LAST SEEN'], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  for (const row of table)
+    process.stdout.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`);
+}

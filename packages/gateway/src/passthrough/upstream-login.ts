@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import type { TokenSource } from '@sallyport/core';
+import { undiciTransport, type Transport } from '@sallyport/core/client';
+import { fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
+import type { Config } from '../config/schema.ts';
+import { authoritiesOf } from './authorities.ts';
+
+/** Where the gateway's own logins at upstreams rest: one for each address, in files that only its user can read. */
+export function upstreamLogins({ dataDir }: Pick<Config, 'dataDir'>): TokenStore {
+  return fileTokenStore({ directory: join(dataDir, 'upstream-logins') });
+}
+
+/** How the gateway talks to an upstream in its own name. */
+export function upstreamTransport({ upstream }: Pick<Config, 'upstream'>): Transport {
+  const ca = authoritiesOf(upstream.ca);
+  return undiciTransport({ connectTimeoutMs: upstream.connectSeconds * 1000, ...(ca && { ca }) });
+}
+
+/** The gateway's own login at an upstream, renewed as it runs out. A new one, made while it serves, is taken up. */
+export interface UpstreamLogin extends TokenSource {
+  close(): Promise<void>;
+}
+
+export function openUpstreamLogin(config: Config, url: string): UpstreamLogin {
+  const transport = upstreamTransport(config);
+  const tokens = new TokenProvider({
+    store: upstreamLogins(config),
+    key: url,
+    dialect: config.dialect,
+    transport,
+  });
+  return { token: (options) => tokens.token(options), close: () => transport.close() };
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import type { Check } from '../../src/admin/doctor.ts';
+import { checkUpstreams } from '../../src/admin/doctor-upstreams.ts';
+import { describeFailure } from '../../src/admin/failure.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { answer, rawUpstream } from './raw-upstream.ts';
+
+const local = { 'areas.oauth': 'local', 'areas.devices': 'local' };
+
+/** What `sallyport-gateway doctor` finds at an upstream: by step, whether it went well and what is said. */
+async function findingsAt(upstream: string, flags: Readonly<Record<string, unknown>> = {}) {
+  const { config } = loadConfig({ env: {}, flags: { upstream, ...flags } });
+  const findings: [string, boolean, string][] = [];
+  const check: Check = async (name, run, says) => {
+    const step = name.replace(`upstream ${new URL(upstream).origin}: `, '');
+    try {
+      const value = await run();
+      findings.push([step, true, says(value)]);
+      return value;
+    } catch (error) {
+      findings.push([step, false, describeFailure(error, {}).message]);
+      return undefined;
+    }
+  };
+  await checkUpstreams(config, check);
+  return findings;
+}
+
+const upstreamThat = (replies: { credential?: string; discovery?: string; upgrade?: string }) =>
+  rawUpstream((socket, head) => {
+    const { discovery = answer('{"issuer":"https://api.example"}') } = replies;
+    const refusal = answer('', { status: '401 Unauthorized', headers: 'sec-websocket-version: 13\r\n' });
+    if (head.includes('oauth-authorization-server')) socket.write(discovery);
+    else if (/upgrade: websocket/i.test(head)) socket.write(replies.upgrade ?? refusal);
+    else if (head.startsWith('GET /v1/models')) socket.write(replies.credential ?? answer('[]'));
+    else socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
+  });
+
+describe('doctor', () => {
+  test('asks an upstream step by step', async () => {
+    await using upstream = await upstreamThat({});
+    expect(await findingsAt(upstream.url)).toEqual([
+      ['name', true, '127.0.0.1'],
+      ['answer', true, 'HTTP 404'],
+      ['discovery', true, 'issuer https://api.example'],
+      ['WebSocket', true, 'upgrades come through'],
+    ]);
+  });
+
+  test('shows it the credential that is not the callers’', async () => {
+    await using upstream = await upstreamThat({});
+    const flags = { ...local, 'upstream.credential': 'sk-team', 'upstream.credentialHeader': 'x-api-key' };
+    expect((await findingsAt(upstream.url, flags))[2]).toEqual(['credential', true, 'is not refused (200)']);
+    expect(upstream.heads.find((head) => head.startsWith('GET /v1/models'))).toContain('x-api-key: sk-team');
+  });
+
+  test.each<[string, Parameters<typeof upstreamThat>[0], Record<string, unknown>, RegExp]>([
+    [
+      'refuses the credential',
+      { credential: answer('', { status: '401 No' }) },
+      { ...local, 'upstream.credential': 'sk-team' },
+      /set upstream\.credential to one that it knows\.$/,
+    ],
+    [
+      'has no OAuth metadata',
+      { discovery: answer('<html>') },
+      {},
+      /set areas\.oauth and areas\.devices to local/,
+    ],
+    [
+      'has something before it that breaks WebSockets',
+      { upgrade: answer('', { status: '502 Bad Gateway' }) },
+      {},
+      /pass on Upgrade and Connection\.$/,
+    ],
+  ])('says what to do where an upstream %s, and no secret', async (_name, replies, flags, says) => {
+    await using upstream = await upstreamThat(replies);
+    const findings = await findingsAt(upstream.url, flags);
+    const [, ok, said] = findings.at(-1) ?? [];
+    expect([ok, said]).toEqual([false, expect.stringMatching(says)]);
+    expect(JSON.stringify(findings)).not.toContain('sk-team');
+  });
+
+  test.each([
+    ['that nobody listens at', 'http://127.0.0.1:1', 'answer', /connection refused\.$/],
+    ['whose name nobody knows', 'http://nowhere.invalid', 'name', /nowhere\.invalid has no address/],
+  ])('says so of an address %s', async (_name, url, step, says) => {
+    const findings = await findingsAt(url);
+    expect(findings.at(-1)).toEqual([step, false, expect.stringMatching(says)]);
+  });
+
+  test('says so where https meets a server without it', async () => {
+    const server = createServer((socket) =>
+      socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect((await findingsAt(`https://127.0.0.1:${port}`)).at(-1)).toEqual([
+      'answer',
+      false,
+      expect.stringContaining(`does not speak TLS; is it http://127.0.0.1:${port}?`),
+    ]);
+    server.close();
+  });
+
+  test('has nothing to ask where everything is here', async () => {
+    const { config } = loadConfig({ env: {}, flags: {} });
+    await checkUpstreams(config, () => Promise.reject(new Error('asked')));
+  });
+});
