@@ -1,9 +1,14 @@
-// What passing through costs, beside @fastify/http-proxy and a bare undici proxy, in one run:
+// What passing through costs, beside @fastify/http-proxy, a bare undici proxy and nginx (where it is installed), in one run:
 // `node -C @sallyport/source tools/bench/passthrough.ts [seconds] [rounds] [part of a case's name]`.
 // Each proxy runs alone on the first core; the driver and the upstream share the second one, equally for all. What a host
 // that others use does to wall times it does not do to CPU time, so that is the column to trust. Prints Markdown tables.
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { cpuMs, startServer, type ServerProcess } from './server-process.ts';
 import { median, quantile } from './timing.ts';
@@ -14,6 +19,61 @@ const wanted = process.argv[4] ?? '';
 const connections = 32;
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+/** nginx as one process that keeps its connections and holds nothing back; `undefined` where there is none. */
+async function runNginx(upstreamPort: number): Promise<ServerProcess | undefined> {
+  if (spawnSync('nginx', ['-v']).error) return undefined;
+  const port = await freePort();
+  const directory = mkdtempSync(join(tmpdir(), 'sallyport-bench-nginx-'));
+  writeFileSync(join(directory, 'nginx.conf'), nginxConf(port, upstreamPort, directory));
+  const args = ['-c', '0', 'nginx', '-e', 'stderr', '-p', directory, '-c', 'nginx.conf'];
+  const child = spawn('taskset', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  process.once('exit', () => child.kill());
+  const running = { child, port, line: '' };
+  for (let attempt = 0; attempt < 100 && !(await listens(port)); attempt++) await sleep(50);
+  return running;
+}
+
+function nginxConf(port: number, upstreamPort: number, directory: string): string {
+  return `daemon off; master_process off; pid ${directory}/pid; error_log stderr crit;
+events { worker_connections 1024; }
+http {
+  access_log off; keepalive_requests 1000000000; client_max_body_size 0;
+  client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
+  fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s;
+  map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
+  upstream behind { server 127.0.0.1:${upstreamPort}; keepalive 64; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://behind; proxy_http_version 1.1; proxy_buffering off; proxy_request_buffering off;
+      proxy_set_header Connection $connection_upgrade; proxy_set_header Upgrade $http_upgrade;
+    }
+  }
+}
+`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket
+      .once('error', () => resolve(false))
+      .once('connect', () => {
+        socket.destroy();
+        resolve(true);
+      });
+  });
+}
 
 /** One exchange after the other on one connection: `request` out, until `isWhole` of what came back. */
 interface Exchange {
@@ -123,6 +183,9 @@ for (const kind of kinds) {
   );
   ways.push({ name: kind, running });
 }
+
+const nginx = await runNginx(upstream.port);
+if (nginx) ways.push({ name: 'nginx', running: nginx });
 
 for (const exchange of exchanges.filter(({ name }) => name.includes(wanted))) {
   const rates = new Map<string, number[]>();
