@@ -58,7 +58,7 @@ export function loginStore({ settings, terminal, clock, env }: Context): {
       ),
     log: {
       ...silentLog,
-      warn: (about, message) => terminal.note(`Notice: ${message} (${printable(JSON.stringify(about))}).`),
+      warn: (_about, message) => terminal.note(printable(message)),
     },
     clock,
   });

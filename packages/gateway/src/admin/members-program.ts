@@ -1,4 +1,4 @@
-import { organizationTypes, roles } from '@sallyport/core';
+import { organizationTypes, roles } from '@sallyport/core/organization';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Role } from '@sallyport/oauth/server';
 import { configurable, type ConfigFlags } from './flags.ts';

@@ -1,4 +1,4 @@
-import { roles } from '@sallyport/core';
+import { roles } from '@sallyport/core/organization';
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
 import { addAccountDataCommands, addAuditCommand } from './audit-program.ts';

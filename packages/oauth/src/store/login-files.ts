@@ -109,7 +109,11 @@ async function acquire(
         realpath: false, // the file need not exist yet
         stale: staleLockMs,
         // The default throws where nobody can catch it. The holder goes on: the service gives both the same successor.
-        onCompromised: (error) => log.warn({ file, reason: error.message }, 'lost the lock of a login'),
+        onCompromised: (error) =>
+          log.warn(
+            { file, reason: error.message },
+            `The lock of the login in ${file} was lost: ${error.message}.`,
+          ),
       });
     } catch (cause) {
       if (codeOf(cause) !== 'ELOCKED') throw cause;
@@ -129,11 +133,14 @@ async function tighten(path: string, mode: number, log: Log): Promise<void> {
     await chmod(path, mode);
     log.warn(
       { path, found: found.toString(8), mode: mode.toString(8) },
-      'others could read a login: mode tightened',
+      `Others could read ${path}, where a login is: now this account alone can.`,
     );
   } catch (error) {
     // A read-only mount, say: the login is still good, and whoever mounted it has to know.
-    log.warn({ path, found: found.toString(8), reason: String(error) }, 'others can read a login');
+    log.warn(
+      { path, found: found.toString(8), reason: String(error) },
+      `Others can read ${path}, where a login is, and its mode (${found.toString(8)}) cannot be changed.`,
+    );
   }
 }
 

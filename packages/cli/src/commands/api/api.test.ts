@@ -96,12 +96,12 @@ describe('a call', () => {
 
 test('a token of the login that is refused is renewed once', async () => {
   const logins = join(cwd, 'config/state/logins');
-  mkdirSync(logins, { recursive: true });
+  mkdirSync(logins, { recursive: true, mode: 0o700 });
   const login = {
     ...{ version: 1, baseUrl, clientId: 'c', scope: 'vendor_api' },
     ...{ accessToken: 'old', refreshToken: 'r', expiresAt: Date.now() + 3_600_000 },
   };
-  writeFileSync(join(logins, `${encodeURIComponent(baseUrl)}.json`), JSON.stringify(login));
+  writeFileSync(join(logins, `${encodeURIComponent(baseUrl)}.json`), JSON.stringify(login), { mode: 0o600 });
   answer = (request, response) => {
     if (request.url?.startsWith('/.well-known/') === true) return json(404, {})(request, response);
     if (request.url === '/v1/oauth/token')
