@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { logEvent, type FakeFrame } from './testing/fake-service.ts';
@@ -44,6 +45,23 @@ describe('where upgrades fail twice', () => {
     await bench.until('session.ended', 2);
     expect(service.streams.all).toEqual([]);
     expect(service.eventStreams.all).toHaveLength(2);
+  });
+
+  test('after a while the host gets one more chance, and events at once if it does not take it', async () => {
+    let passed = 0;
+    const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passed };
+    const bench = behindProxy('true', { clock });
+    await bench.until('session.ended');
+    passed = 10 * 60_000;
+    service.script('stream', broken);
+    service.grantSession('session_b');
+    await bench.until('session.ended', 2);
+    expect([service.streams.all.length, service.eventStreams.all.length]).toEqual([0, 2]);
+    expect(bench.of('session.disconnected')).toHaveLength(3);
+    passed += 10 * 60_000;
+    service.grantSession('session_c');
+    await bench.until('session.ended', 3);
+    expect([service.streams.all.length, service.eventStreams.all.length]).toEqual([1, 2]);
   });
 
   test('because the service is away, it comes back with WebSockets', async () => {

@@ -228,7 +228,7 @@ export class BridgeRuntime {
       log,
       workerId: state.pointer?.worker_id ?? ids.uuid(),
       deriveIngressToken,
-      streams: new StreamChoice(),
+      streams: new StreamChoice(clock),
       killed: this.#killed.signal,
       gone: this.#gone.signal,
       emit: (event) => {
