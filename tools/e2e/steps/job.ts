@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Program } from '../process.ts';
 import type { StepBench } from './bench.ts';
-import { processesOf, sessionLog, until, type LoggedEvent } from './session-log.ts';
+import { describeProcess, processesOf, sessionLog, until, type LoggedEvent } from './session-log.ts';
 
 /**
  * What a session runs. Whoever runs it, or anything of it, holds the lock: a second holder leaves `overlap` in the trace.
@@ -150,7 +150,14 @@ export class Job {
     await Promise.all([this.#bridge?.stop('SIGKILL'), this.#run?.stop('SIGKILL')]);
     closeSync(this.#go);
     // There are some only where the test has failed.
-    for (const pid of processesOf(this.#environmentId ?? '')) process.kill(pid, 'SIGKILL');
+    for (const pid of processesOf(this.#environmentId ?? '')) {
+      console.error(`left behind: ${describeProcess(pid)}`);
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // gone by now
+      }
+    }
   }
 }
 

@@ -138,7 +138,12 @@ export class StepProxy {
     answer.on('close', () => forwarded.destroy());
     forwarded.on('response', (response) => {
       response.on('error', () => socket.destroy());
-      void (step === undefined ? this.#stream(response, answer) : this.#relay(step, response, answer));
+      if (step === undefined) this.#stream(response, answer);
+      else if (response.headers['content-type']?.startsWith('text/event-stream') === true)
+        void this.#pass(step, 'after').then((mayPass) =>
+          mayPass ? this.#stream(response, answer) : answer.destroy(),
+        );
+      else void this.#relay(step, response, answer);
     });
     incoming.pipe(forwarded);
   }

@@ -30,6 +30,21 @@ export function processesOf(environmentId: string): number[] {
     .map(Number);
 }
 
+/** For the message of a test that fails: state, parent, group, session and command line. */
+export function describeProcess(pid: number): string {
+  const read = (name: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, 'latin1').replaceAll('\0', ' ').trim();
+    } catch {
+      return '?';
+    }
+  };
+  const [state, parent, group, session] = read('stat')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return `${pid} ${state} parent ${parent} group ${group} session ${session}: ${read('cmdline')} [${read('wchan')}]`;
+}
+
 function environmentOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1');
