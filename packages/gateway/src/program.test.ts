@@ -234,6 +234,15 @@ describe('start', () => {
 });
 
 describe('usage', () => {
+  test('ends without a word where its output is read no further', async () => {
+    const dataDir = join(directory, 'cut');
+    const child = program(['admin', 'user', 'export', 'owner@localhost', '--data-dir', dataDir]);
+    child.stdout.destroy();
+    const closed = once(child, 'close') as Promise<[number]>;
+    const [stderr, [code]] = await Promise.all([text(child.stderr), closed]);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+  });
+
   test('--version and --help load no more than the command line', async () => {
     expect(await run(['--version'])).toMatchObject({
       code: 0,
@@ -358,12 +367,19 @@ describe('admin', () => {
     const dataDir = join(directory, 'admin');
     const gateway = await started(dataDir);
     const on = ['--data-dir', dataDir];
-    const [user, client, org] = await Promise.all([
-      record(['admin', 'user', 'add', 'me@example.com', '--role', 'admin', ...on]),
+    const [added, client, org] = await Promise.all([
+      run(['admin', 'user', 'add', 'me@example.com', '--role', 'admin', ...on]),
       record(['admin', 'client', 'add', '--name', 'Mine', '--redirect-uri', 'https://a.example/cb', ...on]),
       record(['admin', 'org', 'add', 'Second', '--zero-data-retention', ...on]),
     ]);
+    const user = JSON.parse(added.stdout) as Record<string, unknown>;
     expect(user).toMatchObject({ email: 'me@example.com', has_password: false });
+    expect(added.stderr).toContain('`sallyport-gateway admin user password me@example.com`');
+    expect(await run(['admin', 'audit', '--actor', 'typo@example.com', ...on])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'No entry matches.\n',
+    });
     expect(client).toMatchObject({ client_name: 'Mine', redirect_uris: ['https://a.example/cb'] });
     expect(org).toMatchObject({ name: 'Second', zero_data_retention: true });
 
@@ -392,7 +408,7 @@ describe('admin', () => {
       code: 1,
       stdout: '',
       stderr:
-        'sallyport-gateway: There is no account x@y.example: add it with `sallyport-gateway admin user add x@y.example`.\n',
+        'sallyport-gateway: There is no account x@y.example: see which there are with `sallyport-gateway admin user list`.\n',
     });
     expect((await run(['admin', 'user', 'add', 'a@b.example', '--role', 'king'])).code).toBe(2);
   });

@@ -7,14 +7,15 @@ import { version } from './version.ts';
 /** Parses the command line and runs the command; each one's modules are loaded only when it runs. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
   // `| head` has read enough; nobody is left to be told.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+  process.stdout.on('error', (error) => {
+    if (!isClosedPipe(error)) throw error;
   });
   try {
     await createProgram().parseAsync(argv);
   } catch (error) {
     // Its message is on the screen, or the help that was asked for; wrong usage is 2.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+    else if (isClosedPipe(error)) return;
     else {
       const { describeFailure } = await import('./admin/failure.ts');
       const { message, exitCode } = describeFailure(error);
@@ -22,6 +23,10 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
       process.exitCode = exitCode;
     }
   }
+}
+
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
 export function createProgram(): Command {

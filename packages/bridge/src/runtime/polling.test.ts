@@ -71,6 +71,24 @@ describe('registration', () => {
     expect(registers.at(-1)!.headers['x-trusted-device-token']).toBe('new');
   });
 
+  test('tries a new device token, too, where the source of tokens takes the refusal for its own', async () => {
+    const ended = Object.assign(new Error('The service refused the token.'), { code: 'token_refused' });
+    const tokens = {
+      token: async ({ forceRefresh = false } = {}) => {
+        if (forceRefresh) throw ended;
+        return 'key';
+      },
+    };
+    const deviceToken = {
+      token: async ({ forceRefresh = false } = {}) => (forceRefresh ? 'new' : 'old'),
+    };
+    service.script('register', { status: 401, body: { error: 'invalid_token' } });
+    const bench = start({ run: 'true', tokens, deviceToken });
+    await bench.until('registered');
+    expect(bench.of('login_required')).toEqual([]);
+    expect((await service.called('register', 2)).headers['x-trusted-device-token']).toBe('new');
+  });
+
   test('asks for a login when the source of tokens has none any more', async () => {
     const ended = Object.assign(new Error('There is no login.'), { code: 'login_required' });
     const bench = start({ run: 'true', tokens: { token: () => Promise.reject(ended) } });

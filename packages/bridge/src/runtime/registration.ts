@@ -80,8 +80,9 @@ export class Registration {
         return this.#settle(await this.#send(token));
       } catch (error) {
         if (this.#isStopping()) return;
-        const isRefusal = error instanceof ServiceError && (error.status === 401 || error.status === 403);
-        // It may have been the device's token, not the login: once with a new one.
+        const { kind } = judgeFailure(error);
+        const isRefusal = kind === 'login_required' || kind === 'refused';
+        // It may have been the device's token, not the login, whatever the source of tokens says of that: once with a new one.
         if (isRefusal && token !== undefined && refused === undefined) refused = token;
         else if (await this.#recover(error)) return;
       }

@@ -11,13 +11,13 @@ export function toReport(event: RuntimeEvent): Report | undefined {
     case 'refused':
       return { name: `bridge.${event.type}`, severity: 'error', attributes: { error: event.error.name } };
     case 'session.started':
-      return { name: 'session.started', attributes: { session_id: event.sessionId } };
+      return { name: 'session.started', attributes: { 'session.id': event.sessionId } };
     case 'session.ended':
       return {
         name: 'session.ended',
         severity: (event.exitCode ?? 0) > 0 ? 'error' : 'info',
         attributes: {
-          session_id: event.sessionId,
+          'session.id': event.sessionId,
           reason: event.reason,
           ...(event.exitCode !== null && { exit_code: event.exitCode }),
         },

@@ -82,6 +82,21 @@ test('a login is in the keychain, and every command finds it there, until it is 
   expect(keyring()).toEqual([]);
 });
 
+test('a session key that is refused is what the person is told to renew', async () => {
+  answers[`POST /v1/oauth/${mine}/authorize`] = noLogin;
+  const { exitCode, stderr } = await run('working', login);
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('sallyport-gateway admin session-key');
+  expect(stderr).not.toContain('Log in again');
+});
+
+test('after logout it is said that a token of the environment is still used', async () => {
+  await run('working', login);
+  const { exitCode, stderr } = await run('working', 'logout', { SALLYPORT_TOKEN: 'at-1' });
+  expect(exitCode).toBe(0);
+  expect(stderr).toBe('SALLYPORT_TOKEN is set: commands go on with it until you unset it.\n');
+});
+
 test.each([
   ['hanging', 'it did not answer within 3 s'],
   ['missing', 'there is no secret-tool'],

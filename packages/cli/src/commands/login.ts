@@ -118,7 +118,9 @@ async function withSessionKey(
       'Pipe one: sallyport-gateway admin session-key | sallyport login --session-key-stdin',
     );
   }
-  const loggingIn = loginWithSessionKey({ ...common, sessionKey });
+  const loggingIn = advising(loginWithSessionKey({ ...common, sessionKey }), {
+    invalid_token: 'Take a new session key: `sallyport-gateway admin session-key` prints one.',
+  });
   if (common.organizationId === undefined) return loggingIn;
   // The account of the key is no member there, or there is no such organization.
   const nextStep = `See who names the organization ${common.organizationId}: sallyport config list --show-origin`;

@@ -6,7 +6,8 @@ import { printable } from '../io/printable.ts';
 import type { Output } from '../io/terminal.ts';
 
 export async function logout(context: Context): Promise<Output> {
-  const { baseUrl } = context.settings;
+  const { settings, terminal } = context;
+  const { baseUrl } = settings;
   const { store, loginKey } = loginStore(context);
   const { removed, failure } = await endLogin({
     ...reach(context),
@@ -15,14 +16,16 @@ export async function logout(context: Context): Promise<Output> {
     signal: context.interrupt.asked,
   });
   if (failure) {
-    context.terminal.note(
+    terminal.note(
       `${baseUrl} could not be told (${printable(failure.message)}); the login holds there until it expires.`,
     );
   }
   if (!removed) {
-    const others = otherLogins(await knownLogins(context.settings), baseUrl);
-    if (others !== '') context.terminal.note(others);
+    const others = otherLogins(await knownLogins(settings), baseUrl);
+    if (others !== '') terminal.note(others);
   }
+  if (settings.token !== undefined)
+    terminal.note('SALLYPORT_TOKEN is set: commands go on with it until you unset it.');
   const human = removed ? `Logged out of ${baseUrl}.` : `There was no login for ${baseUrl}.`;
   return {
     json: { base_url: baseUrl, logged_out: removed, revoked: removed && failure === undefined },

@@ -31,6 +31,10 @@ export async function addUser(email: string, flags: AddUserFlags): Promise<void>
     }),
   );
   printJson(accountRecord(account));
+  if (password === undefined)
+    process.stderr.write(
+      `It has no password yet: \`sallyport-gateway admin user password ${account.email}\` prints a link to set one.\n`,
+    );
 }
 
 /** `admin user password`: the password comes from stdin; without `--password-stdin`, a one-time link is printed. */
@@ -91,7 +95,7 @@ export async function findAccount(
     if (!(error instanceof ServiceError) || error.code !== 'not_found' || email === undefined) throw error;
     throw new ServiceError(
       'not_found',
-      `There is no account ${email}: add it with \`sallyport-gateway admin user add ${email}\`.`,
+      `There is no account ${email}: see which there are with \`sallyport-gateway admin user list\`.`,
     );
   }
 }

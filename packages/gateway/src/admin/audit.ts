@@ -36,7 +36,12 @@ export function printAudit(flags: AuditFlags): Promise<void> {
   return withAuthorizationServer(flags, async ({ audit }) => {
     const entries = entriesOf(audit, { since, actor, action, limit });
     if (json) return printList(entries);
-    for await (const entry of entries) process.stdout.write(`${toLine(entry)}\n`);
+    let isEmpty = true;
+    for await (const entry of entries) {
+      isEmpty = false;
+      process.stdout.write(`${toLine(entry)}\n`);
+    }
+    if (isEmpty) process.stderr.write('No entry matches.\n');
   });
 }
 

@@ -1,3 +1,4 @@
+import { isLoginRequired } from '@sallyport/core';
 import { transportFailure } from '@sallyport/core/client';
 import { ConfigError } from '../config/config-error.ts';
 import { destinationsOf, type Destination } from '../config/destinations.ts';
@@ -44,6 +45,12 @@ async function ownToken(config: Config, url: string): Promise<string> {
   const login = openUpstreamLogin(config, url);
   try {
     return await login.token();
+  } catch (cause) {
+    if (!isLoginRequired(cause)) throw cause;
+    throw new ExplainedError(
+      `There is no login at ${url}, or it has run out: make one with \`sallyport-gateway admin upstream login\`.`,
+      { cause },
+    );
   } finally {
     await login.close();
   }

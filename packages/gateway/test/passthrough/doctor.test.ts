@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Check } from '../../src/admin/doctor.ts';
 import { checkUpstreams } from '../../src/admin/doctor-upstreams.ts';
 import { describeFailure } from '../../src/admin/failure.ts';
@@ -54,6 +57,18 @@ describe('doctor', () => {
     const flags = { ...local, 'upstream.credential': 'sk-team', 'upstream.credentialHeader': 'x-api-key' };
     expect((await findingsAt(upstream.url, flags))[2]).toEqual(['credential', true, 'is not refused (200)']);
     expect(upstream.heads.find((head) => head.startsWith('GET /v1/models'))).toContain('x-api-key: sk-team');
+  });
+
+  test('says how to make the login of its own that it lacks', async () => {
+    await using upstream = await upstreamThat({});
+    const dataDir = mkdtempSync(join(tmpdir(), 'sallyport-doctor-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const findings = await findingsAt(upstream.url, { ...local, dataDir, 'upstream.login': true });
+    expect(findings.at(-1)).toEqual([
+      'credential',
+      false,
+      `There is no login at ${upstream.url}, or it has run out: make one with \`sallyport-gateway admin upstream login\`.`,
+    ]);
   });
 
   test.each<[string, Parameters<typeof upstreamThat>[0], Record<string, unknown>, RegExp]>([

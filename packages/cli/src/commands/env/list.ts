@@ -31,7 +31,7 @@ export async function envList(context: Context, options: EnvListOptions): Promis
   ]);
   const none =
     options.name === undefined
-      ? 'No managed environments yet.\nCreate one: sallyport env create --name NAME --dir DIRECTORY'
+      ? 'No managed environments yet.\nCreate one: sallyport env create --name NAME --dir DIRECTORY\nThose of bridges: sallyport env list --online'
       : `No managed environment has ${JSON.stringify(options.name)} in its name.`;
   const human = rows.length === 0 ? none : table(['ID', 'STATE', 'CREATED', 'NAME', 'DIRECTORY'], rows);
   return { json: environments, human };

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createRedactor, pathsOfThisProcess } from '@sallyport/telemetry';
 import { buildBundle, uploadFeedback, type Bundle } from '@sallyport/telemetry/feedback';
 import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
 import { confirm } from '../../io/confirm.ts';
 import { progressBar } from '../../io/progress.ts';
 import { readStdin } from '../../io/stdin.ts';
@@ -21,6 +23,7 @@ export interface FeedbackOptions {
 
 export async function feedback(context: Context, options: FeedbackOptions, text: string): Promise<Output> {
   const description = text === '-' ? await readStdin(context, 'the description') : text;
+  for (const path of [options.bundle, ...options.file]) requireFile(path);
   const connection = await connect(context);
   if (options.bundle !== undefined)
     return send(context, connection, { description, bundlePath: resolve(options.bundle) });
@@ -36,6 +39,12 @@ export async function feedback(context: Context, options: FeedbackOptions, text:
   } finally {
     if (!isKept) await rm(bundle.path, { force: true });
   }
+}
+
+/** Before anything is sent: a slip in a name must not cost the file. */
+function requireFile(path: string | undefined): void {
+  if (path === undefined || existsSync(path)) return;
+  throw new CommandError('no_file', `There is no file ${path}.`, exitCodes.usage, 'Name one that exists.');
 }
 
 async function makeBundle(

@@ -54,6 +54,20 @@ describe('keys create', () => {
     expect(stderr).toContain('90s, 5m, 1h30m or 30d');
     expect(service.seen).toEqual([]);
   });
+
+  test('what a key may not have is said before the service refuses it, or with a next step', async () => {
+    expect(await run('keys', 'create', '--expires', '5000d')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('at most 3650 days') as string,
+    });
+    expect(service.seen).toEqual([]);
+    const refusal = { error: 'invalid_scope', error_description: 'The scope exceeds it.' };
+    answers['POST /api/oauth/agent_cli/create_api_key'] = { status: 400, body: refusal };
+    const { stdout, stderr } = await run('keys', 'create', '--scope', 'all');
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Leave --scope out');
+    expect(stderr).not.toContain('Keep the key');
+  });
 });
 
 test('keys list shows when each was made, was used last, and ends', async () => {

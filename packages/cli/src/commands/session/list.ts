@@ -20,7 +20,8 @@ export async function sessionList(context: Context, options: TakeOptions): Promi
     each.environment_id,
     each.title,
   ]);
-  const human = rows.length === 0 ? 'No sessions yet.' : table(header, rows);
+  const human =
+    rows.length === 0 ? 'No sessions yet.\nStart one: sallyport session run "..."' : table(header, rows);
   return { json: sessions, human };
 }
 

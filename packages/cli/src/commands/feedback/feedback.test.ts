@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../../testing/cli.ts';
+import { startService, type Service } from '../../testing/service.ts';
+
+let cwd: string;
+let service: Service;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-feedback-'));
+  service = await startService({});
+});
+afterEach(() => {
+  service.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+test.each(['--bundle', '--file'])('%s must name a file that exists; else nothing is sent', async (option) => {
+  const answer = await runCli(['feedback', 'it broke', option, 'typo.zip', '--yes'], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' },
+  });
+  expect(answer).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: There is no file typo\.zip\.\n/) as string,
+  });
+  expect(service.seen).toEqual([]);
+});
