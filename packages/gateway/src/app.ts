@@ -107,6 +107,8 @@ export function createApp(served: Served, options: AppOptions): App {
     // One proxy: what stands before the last address is its caller's own word, and limits count by addresses.
     trustProxy: options.trustProxy ? (_address, hop) => hop === 0 : false,
     return503OnClosing: false,
+    // It counts for hooks, too: a drain that sends thousands of streams away takes longer than the 10 s that it would be given.
+    pluginTimeout: 0,
     // The rows' schemas are checked by the pipeline. Fastify loads its own compilers, a fifth of the start, only if it must.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // A long identifier is not found, like any other that nobody has.

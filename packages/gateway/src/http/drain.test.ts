@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { ManualClock } from '@sallyport/core/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { gate } from '../../test/gate.ts';
 import { serve } from '../../test/serve.ts';
 import { createDrain } from './drain.ts';
@@ -130,4 +130,15 @@ test('ends at once what does not end by itself', async () => {
   const run = drain.run([]);
   drain.terminate();
   await run;
+});
+
+test('a drain may take longer than the framework gives its hooks', async () => {
+  const step = Promise.withResolvers<undefined>();
+  const served = await serve({ drainSteps: [() => step.promise] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = served.close();
+  await vi.advanceTimersByTimeAsync(20_000);
+  step.resolve(undefined);
+  await closed;
 });
