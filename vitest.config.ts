@@ -8,7 +8,8 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['{src,test,e2e}/**/*.test.ts'],
+    // What needs real minutes has a command of its own: `npm run test:long`.
+    include: [process.env['SALLYPORT_LONG_TESTS'] ? 'long/**/*.test.ts' : '{src,test,e2e}/**/*.test.ts'],
     passWithNoTests: false,
     testTimeout: 20_000,
   },

@@ -10,11 +10,15 @@ export interface ServerProcess {
   readonly line: string;
 }
 
-/** Starts a program of ours on a core of its own; its first line names its port. */
-export async function startServer(core: number, ...args: string[]): Promise<ServerProcess> {
-  const child = spawn('taskset', ['-c', String(core), process.execPath, '-C', '@sallyport/source', ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** Starts a program of ours on a core of its own, or on those of a list (`0,1`); its first line names its port. */
+export async function startServer(cores: number | string, ...args: string[]): Promise<ServerProcess> {
+  const child = spawn(
+    'taskset',
+    ['-c', String(cores), process.execPath, '-C', '@sallyport/source', ...args],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   process.once('exit', () => child.kill());
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${args.join(' ')} has ended.`)));
   ended.catch(() => undefined); // so do all servers, in the end
@@ -23,6 +27,13 @@ export async function startServer(core: number, ...args: string[]): Promise<Serv
   while (!text.includes('\n')) await Promise.race([once(child.stdout, 'data'), ended]);
   const line = text.slice(0, text.indexOf('\n'));
   return { child, line, port: Number(/:(\d+)/.exec(line)?.[1]) };
+}
+
+/** Asks it to end, and waits until it has: it takes its data away. */
+export async function stopServer({ child }: ServerProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill();
+  await exited;
 }
 
 const clockTicksPerSecond = 100;

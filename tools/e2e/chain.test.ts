@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { freePort } from './free-port.ts';
 import { binDir, Installation } from './installation.ts';
 import type { Program } from './process.ts';
 
@@ -25,15 +24,6 @@ beforeAll(async () => {
   await installation.login();
 });
 afterAll(() => installation[Symbol.asyncDispose]());
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 test('a session runs through both', async () => {
   const bridge = installation.sallyport([

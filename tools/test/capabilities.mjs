@@ -10,12 +10,13 @@ import { pathToFileURL } from 'node:url';
 /** @type {Record<string, string[]>} */
 const programs = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],
+  nginx: ['nginx'],
 };
 
 /** @param {string} program */
 function onPath(program) {
-  return (process.env.PATH ?? '')
-    .split(delimiter)
+  // Debian has servers in a folder that is not on everybody's PATH.
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, program))
     .find((file) => {
       try {

@@ -1,11 +1,8 @@
 // One of the servers that `../oauth.ts` measures: `server.ts <bare|oidc-provider|sallyport> <logins>`. Its first line is JSON:
 // where it is, and the refresh tokens of so many logins.
-import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { firstPartyClient } from '@sallyport/core/contract';
 
 const [, , kind, count = '1'] = process.argv;
@@ -127,52 +124,10 @@ async function oidcProvider(): Promise<void> {
 
 /** The gateway as it is run, its store in a file. */
 async function sallyport(): Promise<void> {
-  const { loadConfig, startGateway } = await import('@sallyport/gateway');
-  const { openEmbeddedStore } = await import('@sallyport/gateway/store');
-  const { createAuthorizationServer } = await import('@sallyport/oauth/server');
-  const dataDir = mkdtempSync(join(tmpdir(), 'sallyport-bench-'));
-  const { config } = loadConfig({
-    env: {},
-    // The driver comes from many addresses: one may have only so many device codes pending.
-    flags: { port: 0, dataDir, rateLimits: { default: 0 }, trustProxy: true },
-  });
-  const gateway = await startGateway({ config });
-  process.once('SIGTERM', () => {
-    void gateway.close().then(() => rmSync(dataDir, { recursive: true }));
-  });
-  const { url } = gateway;
-  const store = await openEmbeddedStore({ path: join(dataDir, 'sallyport.db'), migrate: false });
-  const server = await createAuthorizationServer({ store: store.oauth, issuer: url });
-  const { id } = await server.accounts.find();
-  const signedIn = await server.sessions.issue(id);
-  const organizationId = (await server.organizations.of(id))[0]?.organization.id ?? '';
-  const verifier = 'v'.repeat(43);
-  const redirectUri = 'http://127.0.0.1:1/callback';
-  const tokens: string[] = [];
-  for (let login = 0; login < logins; login += 1) {
-    const { redirect_uri: location } = await server.authorization.authorize(signedIn, organizationId, {
-      response_type: 'code',
-      client_id: clientId,
-      organization_uuid: organizationId,
-      redirect_uri: redirectUri,
-      scope,
-      state: 's',
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    });
-    const answer = await server.token(
-      {
-        grant_type: 'authorization_code',
-        client_id: clientId,
-        code: new URL(location).searchParams.get('code') ?? '',
-        code_verifier: verifier,
-        redirect_uri: redirectUri,
-      },
-      '127.0.0.1',
-    );
-    tokens.push(answer.refresh_token ?? '');
-  }
-  await store.close();
+  const { startBenchGateway } = await import('../gateway.ts');
+  // The driver comes from many addresses: one may have only so many device codes pending.
+  const { url, logins: made } = await startBenchGateway({ trustProxy: true }, logins);
+  const tokens = made.map(({ refreshToken }) => refreshToken);
   ready(url, tokens, {
     token: '/v1/oauth/token',
     device: '/v1/oauth/device_authorization',

@@ -111,7 +111,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
       open: (...input) => hints.open(...input),
       unregister: (...input) => registry.unregister(...input),
     },
-    sessions: createSessions(context, registry),
+    sessions: createSessions(context, { registry, queue }),
     worker: createHandshake(context, { registry, streams, workerTokens, apiBaseUrl }),
     environments: createEnvironments(context, { registry, queue }),
 

@@ -23,10 +23,17 @@ export function draftEvents(
   }));
 }
 
+/** One stored event may go to many readers: it is put into words once. */
+const sessionEvents = new WeakMap<StoredEvent, SessionEvent>();
+
 /** An event as it goes over the wire. */
-export function toSessionEvent(sessionId: string, event: StoredEvent): SessionEvent {
-  const { id, seq, type, createdAt, data } = event;
-  return { id, seq, type, session_id: sessionId, created_at: toTimestamp(createdAt), data };
+export function toSessionEvent(sessionId: string, stored: StoredEvent): SessionEvent {
+  const known = sessionEvents.get(stored);
+  if (known !== undefined) return known;
+  const { id, seq, type, createdAt, data } = stored;
+  const event = { id, seq, type, session_id: sessionId, created_at: toTimestamp(createdAt), data };
+  sessionEvents.set(stored, event);
+  return event;
 }
 
 export function noSuchSession(id: string): ServiceError {

@@ -28,6 +28,8 @@ interface Line {
   readonly waiters: Set<Waiter>;
   /** Gives all that wait their chance; never rejects. */
   readonly serve: () => Promise<void>;
+  /** Work for it was given to the store, where a read does not see it yet. */
+  isExpecting: boolean;
   readonly unsubscribe: () => void;
 }
 
@@ -68,6 +70,17 @@ export class PollQueue {
     return answer;
   }
 
+  /**
+   * To be called in the turn in which the store is given new work: where a poll waits, the claim goes with it, and one
+   * commit makes and grants the item.
+   */
+  expect(environmentId: string): void {
+    const line = this.#lines.get(environmentId);
+    if (line === undefined) return;
+    line.isExpecting = true;
+    void line.serve();
+  }
+
   /** Takes back what was granted to a caller who did not get the answer. */
   async giveBack({ id: workId, delivery }: ClaimedWork): Promise<void> {
     const returned = await this.#context.store.acts.returnWork({
@@ -103,7 +116,7 @@ export class PollQueue {
     const known = this.#lines.get(environmentId);
     if (known) return known;
     const waiters = new Set<Waiter>();
-    const serve = coalesced(() => this.#serve(environmentId, waiters));
+    const serve = coalesced(() => this.#serve(environmentId, line));
     const { wakeups } = this.#context;
     const subscriptions = [
       wakeups.subscribe(workTopic(environmentId), () => void serve()),
@@ -111,7 +124,7 @@ export class PollQueue {
       wakeups.subscribe(leaveTopic(environmentId), () => settleAll(waiters, null)),
     ];
     const unsubscribe = () => subscriptions.forEach((end) => end());
-    const line: Line = { waiters, serve, unsubscribe };
+    const line: Line = { waiters, serve, isExpecting: false, unsubscribe };
     this.#lines.set(environmentId, line);
     return line;
   }
@@ -122,13 +135,14 @@ export class PollQueue {
     this.#lines.delete(environmentId);
   }
 
-  async #serve(environmentId: string, waiters: ReadonlySet<Waiter>): Promise<void> {
+  async #serve(environmentId: string, line: Line): Promise<void> {
+    const { waiters } = line;
     const emptyFor = new Set<string>();
     for (const waiter of [...waiters]) {
       const kinds = waiter.types.join();
       if (!waiter.takesWork || !waiters.has(waiter) || emptyFor.has(kinds)) continue;
       try {
-        const claimed = await this.#claim(environmentId, waiter.types);
+        const claimed = await this.#claim(environmentId, line, waiter.types);
         if (claimed === null) emptyFor.add(kinds);
         else if (waiters.has(waiter)) waiter.settle(claimed);
         else await this.giveBack(claimed);
@@ -138,11 +152,13 @@ export class PollQueue {
     }
   }
 
-  async #claim(environmentId: string, types: readonly string[]): Promise<ClaimedWork | null> {
+  async #claim(environmentId: string, line: Line, types: readonly string[]): Promise<ClaimedWork | null> {
     const { store } = this.#context;
     // Asked first, so that a poll that finds nothing never waits for the writer.
-    const waiting = await store.reads.waitingWork({ environmentId, types });
-    if (waiting === undefined || this.#draining) return null;
+    if (!line.isExpecting && (await store.reads.waitingWork({ environmentId, types })) === undefined)
+      return null;
+    line.isExpecting = false;
+    if (this.#draining) return null;
     return store.acts.claimWork({ environmentId, types, ...timing(this.#context) });
   }
 }

@@ -7,6 +7,7 @@ import { followLog, type FollowerItem } from './follow.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { draftEvents, noSuchSession } from './log.ts';
 import type { Appended, Caller, Session } from './records.ts';
+import type { PollQueue } from './queue.ts';
 import type { Registry } from './registry.ts';
 import { sessionStatus } from './states.ts';
 import { sessionTopic, workTopic } from './topics.ts';
@@ -43,7 +44,10 @@ export interface Sessions {
   ): Promise<AsyncIterable<FollowerItem>>;
 }
 
-export function createSessions(context: Context, registry: Registry): Sessions {
+export function createSessions(
+  context: Context,
+  { registry, queue }: { readonly registry: Registry; readonly queue: PollQueue },
+): Sessions {
   const { store, ids, presence, wakeups } = context;
 
   async function visible(caller: Caller, sessionId: string): Promise<Session> {
@@ -63,7 +67,7 @@ export function createSessions(context: Context, registry: Registry): Sessions {
     async create(caller, request, { idempotencyKey } = {}) {
       const { archivedAt } = await registry.visible(caller, request.environment_id);
       if (archivedAt !== null) throw environmentDeleted('archived');
-      const { id, isNew } = await store.acts.createSession({
+      const creating = store.acts.createSession({
         id: ids.next('session'),
         workId: ids.next('work'),
         accountId: caller.accountId,
@@ -76,6 +80,8 @@ export function createSessions(context: Context, registry: Registry): Sessions {
         ...timing(context),
         idempotency: idempotencyOf(context, idempotencyKey, request),
       });
+      queue.expect(request.environment_id);
+      const { id, isNew } = await creating;
       if (isNew) wakeups.notify(workTopic(request.environment_id));
       return toWire(await visible(caller, id));
     },

@@ -94,11 +94,23 @@ function interruption(signal: AbortSignal, response: ServerResponse) {
   };
 }
 
+/** An event that goes to many readers is written out once. */
+const texts = new WeakMap<object, string>();
+
+function textOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return JSON.stringify(data);
+  const known = texts.get(data);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(data);
+  texts.set(data, text);
+  return text;
+}
+
 function render({ id, event, data }: SseFrame): string {
   const head =
     (id === undefined ? '' : `id: ${oneLine(id)}\n`) +
     (event === undefined ? '' : `event: ${oneLine(event)}\n`);
-  return `${head}data: ${JSON.stringify(data)}\n\n`;
+  return `${head}data: ${textOf(data)}\n\n`;
 }
 
 function oneLine(text: string): string {

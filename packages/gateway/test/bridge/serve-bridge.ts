@@ -7,6 +7,7 @@ import {
   ServiceError,
   systemClock,
   systemRandom,
+  type Clock,
 } from '@sallyport/core';
 import { createClient, undiciTransport } from '@sallyport/core/client';
 import { onTestFinished } from 'vitest';
@@ -24,8 +25,14 @@ import type { areas } from './contents.ts';
 
 export const runner = { 'x-environment-runner-version': '1.0.0' };
 
-/** The bridge's areas on a real port, over the real store; `colleague` and `foreign` are tokens of other accounts, too. */
-export async function serveBridge({ apiBaseUrl = 'http://workers.example' } = {}) {
+/**
+ * The bridge's areas on a real port, over the real store; `colleague` and `foreign` are tokens of other accounts, too.
+ * `httpClock`: of what HTTP does by itself, such as keeping a quiet stream alive.
+ */
+export async function serveBridge({
+  apiBaseUrl = 'http://workers.example',
+  httpClock = systemClock,
+}: { readonly apiBaseUrl?: string; readonly httpClock?: Clock } = {}) {
   const path = join(scratchDirectory(), 'store.db');
   const writer = await openWriter<typeof areas>({
     path,
@@ -44,23 +51,26 @@ export async function serveBridge({ apiBaseUrl = 'http://workers.example' } = {}
     apiBaseUrl,
   });
   await engine.start();
-  const served = await serve({
-    handlers: {
-      bridge: bridgeHandlers(engine),
-      sessions: sessionsHandlers(engine),
-      worker: workerHandlers(engine),
-      environments: environmentsHandlers(engine),
-    },
-    authenticator: {
-      ...testAuthenticator,
-      ingress: (token) => workerTokens.verify(token),
-      async accessToken(token) {
-        const caller = await testAuthenticator.accessToken(others[token] ? 'access' : token);
-        return { ...caller, ...others[token] };
+  const served = await serve(
+    {
+      handlers: {
+        bridge: bridgeHandlers(engine),
+        sessions: sessionsHandlers(engine),
+        worker: workerHandlers(engine),
+        environments: environmentsHandlers(engine),
       },
+      authenticator: {
+        ...testAuthenticator,
+        ingress: (token) => workerTokens.verify(token),
+        async accessToken(token) {
+          const caller = await testAuthenticator.accessToken(others[token] ? 'access' : token);
+          return { ...caller, ...others[token] };
+        },
+      },
+      drainSteps: [() => engine.drain()],
     },
-    drainSteps: [() => engine.drain()],
-  });
+    { clock: httpClock },
+  );
   const transport = undiciTransport();
   onTestFinished(async () => {
     await served.close();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openHarness, owner, sessionRequest } from './harness.ts';
+import { settled } from './running-session.ts';
 
 const other = { ...owner, workerKey: 'worker-2' };
 
@@ -45,6 +46,28 @@ describe('a poll', () => {
     const { id, workId } = await session(env);
     expect(await held).toMatchObject({ work: { id: workId, data: { type: 'session', id } }, nextPollMs: 0 });
     await engine.stop();
+  });
+
+  test('that is held has its work claimed in the turn in which that is made, so that one commit does both', async () => {
+    const { engine, register, session, acts } = openHarness();
+    const env = await register();
+    const held = engine.bridge.poll(owner, {
+      environmentId: env,
+      blockMs: 60_000,
+      signal: new AbortController().signal,
+    });
+    await settled();
+    const create = acts.createSession.bind(acts);
+    const release = Promise.withResolvers<undefined>();
+    acts.createSession = async (argument) => {
+      const created = create(argument);
+      await release.promise; // the commit takes a while
+      return created;
+    };
+    const creating = session(env);
+    const { work } = await held;
+    release.resolve(undefined);
+    expect(work?.id).toBe((await creating).workId);
   });
 
   test('is completed by a newer one of the same worker, and left alone by another worker', async () => {

@@ -10,6 +10,10 @@ import {
 import type { WorkState } from '@sallyport/core/contract';
 import { oneOf, selectEnvironment, toEnvironment, toRegistered, type EnvironmentRow } from './bridge-rows.ts';
 import type { Reader } from './reader.ts';
+import { shareReads } from './shared-reads.ts';
+
+type PageQuery = Parameters<BridgeReads['events']>[0];
+type LogPage = Awaited<ReturnType<BridgeReads['events']>>;
 
 interface SessionRow {
   readonly id: string;
@@ -103,6 +107,20 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `SELECT seq, id, type, data, created_at FROM session_event
      WHERE session_id = ? AND seq > ? AND seq <= ? AND origin <> ? ORDER BY seq`,
   );
+  const shared = shareReads(reader);
+
+  function readPage({ sessionId, after, maxEvents, maxBytes, without }: PageQuery): LogPage {
+    const leftOut: string = without ?? '';
+    let scannedTo = after;
+    let bytes = 0;
+    for (const size of sizesAfter.all(sessionId, after, maxEvents)) {
+      bytes += size.origin === leftOut ? 0 : size.bytes;
+      if (bytes > maxBytes && scannedTo > after) break;
+      scannedTo = size.seq;
+    }
+    const rows = scannedTo > after ? eventsBetween.all(sessionId, after, scannedTo, leftOut) : [];
+    return { events: rows.map(toEvent), scannedTo };
+  }
 
   return {
     environment({ environmentId }) {
@@ -157,7 +175,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
       Promise.resolve(sessionsOf.all(accountId, after, limit).map(toSession)),
 
     sessionHead({ sessionId }) {
-      const row = headById.get(sessionId);
+      const row = shared(`head,${sessionId}`, () => headById.get(sessionId));
       return Promise.resolve(
         row && {
           epoch: row.epoch,
@@ -170,16 +188,10 @@ export function bridgeReads(reader: Reader): BridgeReads {
       );
     },
 
-    events({ sessionId, after, maxEvents, maxBytes, without = '' }) {
-      let scannedTo = after;
-      let bytes = 0;
-      for (const size of sizesAfter.all(sessionId, after, maxEvents)) {
-        bytes += size.origin === without ? 0 : size.bytes;
-        if (bytes > maxBytes && scannedTo > after) break;
-        scannedTo = size.seq;
-      }
-      const rows = scannedTo > after ? eventsBetween.all(sessionId, after, scannedTo, without) : [];
-      return Promise.resolve({ events: rows.map(toEvent), scannedTo });
+    events(asked) {
+      const { sessionId, after, maxEvents, maxBytes, without = '' } = asked;
+      const question = ['events', sessionId, after, maxEvents, maxBytes, without].join();
+      return Promise.resolve(shared(question, () => readPage(asked)));
     },
   };
 }
