@@ -40,6 +40,28 @@ describe('worktrees after the end', () => {
     expect(git(origin, 'branch', '--list', 'sallyport/*') === '').toBe(left.length === 0);
   });
 
+  test.each([
+    [
+      'a `.git` that names another repository',
+      'H=$(mktemp -d) && git clone --quiet . $H && G=$H/.git && echo "gitdir: $G" > .git',
+    ],
+    [
+      'a repository within',
+      'git init --quiet sub && cd sub && echo a > a && git add a && git $AS commit --quiet -m a && cd .. && git add sub && git $AS commit --quiet -m sub && git update-ref refs/heads/$(git branch --show-current) HEAD && G=sub/.git && echo b > sub/a && mkdir -p $G/info && echo "* filter=x" > $G/info/attributes',
+    ],
+  ])('run nothing that the session has set up for git, by %s', async (_name, command) => {
+    const proof = join(temporaryFolder(), 'proof');
+    const directory = repository();
+    service.sources = [source('.')];
+    const setUp = `AS="-c user.name=T -c user.email=t@e"; ${command} && git config --file $G/config filter.x.clean "touch ${proof}; cat" && git config --file $G/config core.fsmonitor "touch ${proof}; false" && echo "* filter=x" > .gitattributes && echo more >> one`;
+    const { bench, ended } = await run(setUp, { directory });
+    expect(ended).toMatchObject({ exitCode: 0, kept: expect.any(String) as string });
+    const [found] = localBridges(bench.stateDir).flatMap((each) => each.workspace('session_a') ?? []);
+    const [diff] = await found!.diff({ clock: systemClock, signal: new AbortController().signal });
+    expect(diff!.text).toContain('\n+onemore');
+    expect(existsSync(proof)).toBe(false);
+  });
+
   test('are settled by the next start, if the bridge was killed', async () => {
     const options = { directory: repository(), stateDir: temporaryFolder() };
     service.sources = [source('.')];

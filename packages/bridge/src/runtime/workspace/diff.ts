@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/core';
-import { runGit } from './git.ts';
 import type { CheckedOut } from './record.ts';
+import { nestedRepositories, worktreeGit } from './worktree-git.ts';
 
 const limitMs = 60_000;
 
@@ -30,18 +30,21 @@ export interface DiffOptions {
  * own index stays as it is.
  */
 export async function diffOf(
-  { url, directory, branch, base }: CheckedOut,
+  source: CheckedOut,
   { clock, signal, color = false }: DiffOptions,
 ): Promise<Difference> {
-  const call = { directory, clock, signal, timeoutMs: limitMs };
-  const index = resolve(directory, (await runGit(['rev-parse', '--git-path', 'index'], call)).trim());
+  const { url, directory, branch, base } = source;
+  const call = { clock, signal, timeoutMs: limitMs };
+  const git = await worktreeGit(source, call);
+  const index = resolve(directory, (await git('rev-parse', '--git-path', 'index')).trim());
   const draft = join(tmpdir(), `sallyport-index-${randomUUID()}`);
   try {
     copyFileSync(index, draft);
-    const env = { GIT_INDEX_FILE: draft };
-    await runGit(['add', '--all'], { ...call, env });
+    const drafting = await worktreeGit(source, { ...call, env: { GIT_INDEX_FILE: draft } });
+    const others = (await nestedRepositories(drafting)).map((path) => `:(exclude,top,literal)${path}`);
+    await drafting('add', '--all', '--', '.', ...others);
     const style = color ? '--color=always' : '--no-color';
-    const text = await runGit(['diff', '--cached', '--no-ext-diff', style, base], { ...call, env });
+    const text = await drafting('diff', '--cached', '--no-ext-diff', style, base);
     return { url, directory, branch, base, text };
   } finally {
     rmSync(draft, { force: true });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Log } from '@sallyport/core';
@@ -8,6 +9,7 @@ import { GitError, runGit, type Git } from './git.ts';
 import { repositoryName, withoutCredentials, type GitSource } from './git-source.ts';
 import { WorkspaceRecords, type CheckedOut, type WorkspaceRecord } from './record.ts';
 import { findOwn, openCache, resolveCommit, type Repository } from './repository.ts';
+import { nestedRepositories, worktreeGit } from './worktree-git.ts';
 
 /** What becomes of a session's worktrees at its end; `changed`: those with commits or changes of their own stay. */
 export type WorktreePolicy = 'keep' | 'remove' | 'changed';
@@ -144,8 +146,9 @@ export class Workspaces {
     const { policy } = this.#options;
     if (!isReady || policy === 'remove') return false;
     if (policy === 'keep') return true;
-    for (const { directory, branch, base } of sources) {
-      const git = this.#gitAt(directory);
+    for (const source of sources) {
+      const { directory, branch, base } = source;
+      const git = await worktreeGit(source, { clock: this.#options.clock, timeoutMs: localMs });
       const heads = await git('rev-parse', 'HEAD', `refs/heads/${branch}`);
       if (
         heads
@@ -154,7 +157,10 @@ export class Workspaces {
           .some((head) => head !== base)
       )
         return true;
-      if ((await git('status', '--porcelain', '--untracked-files=normal')) !== '') return true;
+      const nested = await nestedRepositories(git);
+      if (nested.some((path) => existsSync(join(directory, path, '.git')))) return true;
+      const status = ['--porcelain', '--untracked-files=normal', '--ignore-submodules=dirty'];
+      if ((await git('status', ...status)) !== '') return true;
     }
     return false;
   }

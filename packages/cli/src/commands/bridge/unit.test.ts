@@ -21,13 +21,27 @@ test('a unit runs just the words that were given, whatever is in them', () => {
     { directory: '/d%', words },
   );
   expect(wordsOf(text)).toEqual(words);
-  expect(text).toContain('\nWorkingDirectory=/d%%\n');
+  expect(text).toContain('\nWorkingDirectory=/d%%/\n');
   expect(text).toContain('\nEnvironment="PATH=/bin:/a b"\n');
   expect(text).not.toContain('secret');
-  expect(() => unitText({ env: {} }, { directory: '/', words: ['a\nExecStartPost=x'] })).toThrow(
-    'line break',
-  );
 });
+
+test.each([
+  ['a word', { directory: '/', words: ['a\nExecStartPost=x'] }],
+  ['the directory', { directory: '/a\nExecStartPost=x', words: [] }],
+  ['the directory, by a carriage return', { directory: '/a\rExecStartPost=x', words: [] }],
+])('a line break in %s is refused', (_name, unit) => {
+  expect(() => unitText({ env: {} }, unit)).toThrow('line break');
+});
+
+test.each(['/a\\', '/a ', '/a"', "/a'", '/#', '/'])(
+  'each setting keeps a line of its own in %j',
+  (directory) => {
+    const lines = unitText({ env: {} }, { directory, words: ['x'] }).split('\n');
+    for (const line of lines) expect(line).not.toMatch(/[\\\s]$/);
+    expect(lines).toContain(`WorkingDirectory=${directory === '/' ? '' : directory}/`);
+  },
+);
 
 test('each directory has a unit of its own', () => {
   const env = { HOME: '/home/me' };

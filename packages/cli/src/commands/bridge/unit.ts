@@ -35,16 +35,18 @@ export function unitText(
     const value = env[name];
     return value ? [`Environment=${quoted(`${name}=${value}`)}`] : [];
   });
+  // These settings know no quotes: with a slash at its end, none of its own can join the next line, and no space is lost.
+  const place = `${oneLine(directory).replaceAll('%', '%%').replace(/\/$/, '')}/`;
   return [
     '[Unit]',
-    `Description=Sallyport bridge in ${directory.replaceAll('%', '%%')}`,
+    `Description=Sallyport bridge in ${place}`,
     'Wants=network-online.target',
     'After=network-online.target',
     '',
     '[Service]',
     // A variable of the shell in `--exec` is not systemd's: `$` is doubled (systemd.service(5), "Command lines").
     `ExecStart=${words.map((word) => quoted(word.replaceAll('$', '$$$$'))).join(' ')}`,
-    `WorkingDirectory=${directory.replaceAll('%', '%%')}`,
+    `WorkingDirectory=${place}`,
     ...variables,
     'Restart=on-failure',
     'RestartSec=5',
@@ -60,12 +62,16 @@ export function unitText(
 
 /** One word as systemd reads it: in quotes, with its escapes and specifiers taken literally. */
 function quoted(word: string): string {
-  if (/[\n\0]/.test(word))
+  return `"${oneLine(word).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`;
+}
+
+function oneLine(text: string): string {
+  if (/[\n\r\0]/.test(text))
     throw new CommandError(
       'usage',
       'A unit cannot hold a line break.',
       exitCodes.usage,
       'Put the command into a script, and name that with --exec.',
     );
-  return `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`;
+  return text;
 }
