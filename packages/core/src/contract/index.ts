@@ -94,5 +94,5 @@ export {
   type TelemetryRecord,
   type TelemetryStats,
 } from '../schemas/telemetry.ts';
-export { auditActions, type AuditAction, type AuditEntry } from '../schemas/admin.ts';
+export { auditActions, emailForm, type AuditAction, type AuditEntry } from '../schemas/admin.ts';
 export { JsonObject } from '../schemas/common.ts';

@@ -51,8 +51,11 @@ export const Person = z.looseObject({
   created_at: Timestamp,
 });
 
+/** No more than what no address can be without; nor what is not to be seen, and would make two addresses look alike. */
+export const emailForm = /^[^\s\p{C}@]{1,64}@[^\s\p{C}@]{1,190}$/u;
+
 export const AddPersonRequest = z.looseObject({
-  email: z.string().regex(/^[^\s@]{1,64}@[^\s@]{1,190}$/, 'must be an e-mail address'),
+  email: z.string().regex(emailForm, 'must be an e-mail address'),
   role: RoleName.default('member'),
 });
 

@@ -31,6 +31,23 @@ describe('accounts', () => {
     expect((await server.accounts.signIn('ann@example.com', password, here)).accountId).toBe(added.id);
   });
 
+  test.each([
+    'a b@c',
+    'a\0b@c',
+    'a\u001b[2J@c',
+    'a\u202eb@c',
+    'a\u200bb@c',
+    'a\ud800@c',
+    'a@b\u007f',
+    'a@b@c',
+  ])('are not added by what looks like another address, or steers a terminal: %j', async (email) => {
+    const { server } = await openServer();
+    expect(await refusal(server.accounts.add({ email }))).toBe('invalid_request');
+    expect((await server.accounts.add({ email: 'j\u00f6rg@\u4f8b.example' })).email).toBe(
+      'j\u00f6rg@\u4f8b.example',
+    );
+  });
+
   test('nobody signs in without a password', async () => {
     const { server } = await openServer();
     await expect(server.accounts.signIn('owner@localhost', '', here)).rejects.toMatchObject({

@@ -118,7 +118,8 @@ describe('people', () => {
     await server.accounts.setUp(token, 'correct horse battery');
     expect((await listPeople()).find(({ id }) => id === added.id)).toMatchObject({ has_password: true });
     expect(await refusal(addPerson({ body: { email: 'new@example.com' } }))).toBe('conflict');
-    expect(await refusal(addPerson({ body: { email: 'nobody' } }))).toBe('invalid_request');
+    for (const email of ['nobody', 'a\u001b[2J@b.example', 'ann\u200b@example.com'])
+      expect(await refusal(addPerson({ body: { email } }))).toBe('invalid_request');
 
     // Bob's account has no password, but an organization of its own.
     const joined = await addPerson({ body: { email: bob.email, role: 'member' } });
@@ -209,6 +210,10 @@ describe('OAuth clients', () => {
     const { ann, bob } = await openAdminWorld();
     expect(await refusal(bob.client.admin.addClient({ body }))).toBe('forbidden');
     expect(await refusal(bob.client.admin.addClient({ body: {} as never }))).toBe('forbidden');
+    for (const client_name of ['\u001b[2J', 'Sallyport\u202eILC', 'Editor\u200b', ' '])
+      expect(await refusal(ann.client.admin.addClient({ body: { ...body, client_name } }))).toBe(
+        'invalid_request',
+      );
     const added = await ann.client.admin.addClient({ body });
     expect(added).toMatchObject(body);
     const params = { client_id: added.client_id };

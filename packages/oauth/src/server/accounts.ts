@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { emailForm } from '@sallyport/core/contract';
 import type { Audit } from './audit.ts';
 import { createFailures } from './failures.ts';
 import { createPasswords } from './password.ts';
@@ -196,8 +197,7 @@ export function createAccounts(
 
 /** Throws `invalid_request` for what is no e-mail address. */
 export function newAccount({ ids, clock }: Pick<Context, 'ids' | 'clock'>, email: string): Account {
-  if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email))
-    throw new ServiceError('invalid_request', 'This is not an e-mail address.');
+  if (!emailForm.test(email)) throw new ServiceError('invalid_request', 'This is not an e-mail address.');
   return { id: ids.uuid(), email: email.toLowerCase(), passwordHash: null, createdAt: clock.now() };
 }
 

@@ -39,8 +39,11 @@ export function createClients(context: Context): Clients {
   const { store, ids, clock, log } = context;
   return {
     async add({ name, redirectUris, scope = scopes.join(' ') }) {
-      if (name.trim() === '' || name.length > 128)
-        throw new ServiceError('invalid_request', 'The client needs a name of at most 128 characters.');
+      if (name.trim() === '' || name.length > 128 || /\p{C}/u.test(name.trim()))
+        throw new ServiceError(
+          'invalid_request',
+          'The client needs a name of at most 128 characters that can be seen.',
+        );
       const bad = redirectUris.findIndex((uri) => !isRedirectUri(uri));
       if (bad >= 0)
         throw new ServiceError(
