@@ -61,14 +61,21 @@ export interface RecordsOptions {
   };
 }
 
-/** Records that are looked at without a pause: a few milliseconds of the event loop. */
-const sliceRecords = 2000;
+/** Records that are looked at without a pause: some milliseconds of the event loop. */
+const sliceRecords = 1000;
 const pageBytes = 4 * 1024 * 1024;
-const followedBytes = 1024 * 1024;
+/** A reader that has stopped reading holds so much, and there may be many. */
+const followedBytes = 256 * 1024;
 const hourMs = 3_600_000;
 
 /** Reads the stored records: pages, a live feed, and counts. */
 export function createRecords({ store, wakeups, clock, config }: RecordsOptions): Records {
+  let lastTurn: Promise<void> = Promise.resolve();
+  /** One slice at a time, of all readers: else nothing comes in between before each of them has had one. */
+  function turn(): Promise<void> {
+    return (lastTurn = lastTurn.then(() => setImmediate()));
+  }
+
   return {
     async list(caller, query, limit) {
       const { order = 'newest', offset } = query;
@@ -76,7 +83,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
       let next = offset === undefined ? undefined : decodeOffset(offset);
       const records: StoredRecord[] = [];
       for (let scanned = 0; scanned < config.maxScannedRecords; scanned += sliceRecords) {
-        if (scanned > 0) await setImmediate();
+        await turn();
         const slice = await store.scanRecords({
           filter,
           order,
@@ -109,7 +116,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
       const counts: RecordCount[] = [];
       let next: Place | undefined;
       for (let scanned = 0; scanned < config.maxCountedRecords; scanned += sliceRecords) {
-        if (scanned > 0) await setImmediate();
+        await turn();
         const slice = await store.countRecords({
           filter,
           order: 'newest',
@@ -143,6 +150,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
     try {
       let cursor = after;
       while (!signal.aborted) {
+        await turn();
         const { records, scannedTo } = await store.recordsAfter({
           after: cursor,
           filter,
@@ -150,8 +158,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
           maxBytes: followedBytes,
         });
         for (const record of records) yield toShown(record);
-        if (scannedTo > cursor) await setImmediate();
-        else await latch.wait(signal);
+        if (scannedTo === cursor) await latch.wait(signal);
         cursor = scannedTo;
       }
     } finally {

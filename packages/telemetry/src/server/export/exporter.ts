@@ -183,6 +183,9 @@ export function createExporter(options: ExporterOptions): Exporter {
     const plain = encodeLogs(toExportGroups(records), encoding);
     const body = compression === 'gzip' ? await compress(plain, { level: 1 }) : plain;
     stats.requests++;
+    // The transport bounds the pauses of an answer, not the whole of it: one that trickles would hold up everything.
+    const late = new AbortController();
+    const deadline = clock.after(timeoutSeconds * 1000, () => late.abort());
     try {
       const answer = await options.transport.send({
         method: 'POST',
@@ -194,7 +197,7 @@ export function createExporter(options: ExporterOptions): Exporter {
         },
         body,
         timeoutMs: timeoutSeconds * 1000,
-        signal,
+        signal: AbortSignal.any([signal, late.signal]),
       });
       const verdict = judgeStatus(answer.status);
       if (verdict === 'taken') {
@@ -208,7 +211,10 @@ export function createExporter(options: ExporterOptions): Exporter {
       return { verdict, reason: `it answers with ${answer.status}`, waitMs };
     } catch (error) {
       if (signal.aborted) throw error;
-      return { verdict: 'later', reason: (error as Error).message, waitMs: 0 };
+      const reason = late.signal.aborted ? 'it takes too long to answer' : (error as Error).message;
+      return { verdict: 'later', reason, waitMs: 0 };
+    } finally {
+      deadline.cancel();
     }
   }
 
