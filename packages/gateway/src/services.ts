@@ -154,7 +154,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     bridge: bridgeHandlers(bridge),
     sessions: sessionsHandlers(bridge),
     worker: workerHandlers(bridge),
-    telemetry: telemetryHandlers(telemetry),
+    telemetry: telemetryHandlers(telemetry, clock),
     environments: environmentsHandlers(bridge),
     feedback: feedbackHandlers(feedback, clock),
   };

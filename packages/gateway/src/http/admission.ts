@@ -29,12 +29,18 @@ export async function admit(
   reply: FastifyReply,
   options: AdmissionOptions,
 ): Promise<AnyCaller> {
-  const caller = await guard(endpoint, request, {
-    ...options,
-    gate: options.gates?.[endpoint.id as Row['id']],
-  });
+  const caller = await readmit(endpoint, request, options);
   checkRate(endpoint, caller, request, reply, options.limiter);
   return caller;
+}
+
+/** The same checks once more, of a request that has taken its place in the rate: what it was let in by may have ended. */
+export function readmit(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  options: AdmissionOptions,
+): Promise<AnyCaller> {
+  return guard(endpoint, request, { ...options, gate: options.gates?.[endpoint.id as Row['id']] });
 }
 
 /** All of `admit` but the rate. */

@@ -66,6 +66,8 @@ export interface HandlerCall<E extends Endpoint> extends Omit<RequestOf<E>, 'bod
   readonly requestId: string;
   /** Aborts when the caller hangs up, or when the gateway drains; a stream's when its turn to end has come. */
   readonly signal: AbortSignal;
+  /** Who the caller is by now, for what takes long; throws where it may not call any more. */
+  readonly readmit: () => Promise<CallerOf<E>>;
   readonly log: Log;
   readonly request: FastifyRequest;
   /** For headers of the answer only; the body is what the handler returns. */

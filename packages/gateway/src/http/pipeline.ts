@@ -1,7 +1,7 @@
 import { ServiceError, type Clock, type Dialect, type Grants } from '@sallyport/core';
 import { endpoints, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admit, type AdmissionOptions, type AnyCaller } from './admission.ts';
+import { admit, readmit, type AdmissionOptions, type AnyCaller } from './admission.ts';
 import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, HeldBytes } from './body-budget.ts';
@@ -36,10 +36,14 @@ interface AnyCall extends Parts {
   readonly caller: AnyCaller;
   readonly requestId: string;
   readonly signal: AbortSignal;
+  readonly readmit: () => Promise<AnyCaller>;
   readonly log: FastifyRequest['log'];
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
+/** A body that takes longer to come in is one whose sender may have lost its credential meanwhile. */
+const slowBodyMs = 1000;
+
 type AnyHandler = (call: AnyCall) => Promise<unknown>;
 
 declare module 'fastify' {
@@ -102,8 +106,9 @@ async function serve(
   handler: AnyHandler | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
-  { dialect, clock, drain, upgrades, grants, held }: PipelineOptions & { readonly held: HeldBytes },
+  options: PipelineOptions & { readonly held: HeldBytes },
 ): Promise<void> {
+  const { dialect, clock, drain, upgrades, grants, held } = options;
   const isSocket = endpoint.transport === 'websocket' && !asksForEvents(endpoint, request, upgrades);
   const isEvents = endpoint.transport === 'sse' || (endpoint.transport === 'websocket' && !isSocket);
   if (isSocket && !upgrades.isUpgrade(request.raw)) {
@@ -111,7 +116,10 @@ async function serve(
     throw new ServiceError('invalid_request', 'This needs a WebSocket: Upgrade: websocket.');
   }
   if (isSocket) upgrades.checkHandshake(request.raw);
+  const again = async () => (request.caller = await readmit(endpoint, request, options));
+  const beganAt = clock.monotonic();
   const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw, held);
+  if (clock.monotonic() - beganAt >= slowBodyMs) await again();
   const parts = validate(endpoint, request, body, dialect);
   if (handler === undefined)
     throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
@@ -124,6 +132,7 @@ async function serve(
     caller: request.caller,
     requestId: request.id,
     signal,
+    readmit: again,
     log: request.log,
     request,
     reply,

@@ -39,7 +39,9 @@ function parse(body: Buffer): unknown {
 
 function socketHere(given: string, publicUrl: string, basePath: string): string {
   const url = URL.parse(given);
-  if (url === null) throw unfit('has an address that is none, so it cannot be rewritten');
+  // Of another scheme what follows need be no path, and would be read as part of this gateway's host.
+  if (url === null || !/^(ws|http)s?:$/.test(url.protocol))
+    throw unfit('has an address that is none, so it cannot be rewritten');
   const path = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length) : url.pathname;
   return publicUrl.replace(/^http/, 'ws') + path + url.search;
 }

@@ -37,7 +37,7 @@ export function conformanceTo(endpoint: Endpoint, options: ConformanceOptions): 
   if (mode === 'off') return undefined;
   const enforces = mode === 'enforce';
   const bytes = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
-  const isMultipart = endpoint.encodings?.includes('multipart') === true;
+  const isUnread = endpoint.encodings?.includes('multipart') === true || takesProtobuf(endpoint);
 
   function judge(side: Side, issues: readonly Issue[]): void {
     meter.checked[side]++;
@@ -48,7 +48,7 @@ export function conformanceTo(endpoint: Endpoint, options: ConformanceOptions): 
 
   return {
     enforces,
-    collected: isMultipart ? { bytes: 0, unsaid: false } : { bytes, unsaid: enforces },
+    collected: isUnread ? { bytes: 0, unsaid: false } : { bytes, unsaid: enforces },
     request(request, body) {
       try {
         validate(endpoint, request, parsed(endpoint, request, body), dialect);

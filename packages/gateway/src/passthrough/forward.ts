@@ -1,6 +1,7 @@
 import { ServiceError, type TokenSource } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CredentialRule } from '../config/destinations.ts';
+import type { BodyBudget } from '../http/body-budget.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import type { Conformance } from './conformance.ts';
@@ -9,7 +10,7 @@ import { loginEnded } from './failures.ts';
 import { isInCircle, requestHeadersBy } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import { targetOf } from './target.ts';
-import { bodyOf, Upload } from './upload.ts';
+import { bodyOf, Upload, type Collected } from './upload.ts';
 import type { Upstream } from './upstreams.ts';
 import { splice, watchForEnd } from './websocket.ts';
 
@@ -27,6 +28,7 @@ export interface ForwarderOptions extends Surroundings {
   readonly login?: TokenSource | undefined;
   readonly trustProxy: boolean;
   readonly upgrades: UpgradeRouter;
+  readonly bodies: BodyBudget;
   readonly meter: Meter;
   readonly maxBodyBytes: number;
   readonly headersMs: number;
@@ -52,6 +54,12 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       endWatch();
       splice(upgrades.take(raw), socket, { raw: headers, requestId: id, drain, meter });
     };
+  }
+
+  function collectedFor({ raw }: FastifyReply, { collected }: Conformance): Collected {
+    const held = options.bodies.hold();
+    raw.once('close', () => held.release());
+    return { ...collected, held };
   }
 
   function send(
@@ -113,7 +121,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   return (request, reply, arrived) => {
     checkFraming(request.raw);
     const path = targetOf(request.url);
-    const body = bodyOf(request.raw, maxBodyBytes, conformance?.collected);
+    const body = bodyOf(request.raw, maxBodyBytes, conformance && collectedFor(reply, conformance));
     if (login !== undefined || conformance !== undefined || body instanceof Promise)
       return sendLater(request, reply, path, { body, arrived });
     meter.gatewaySeconds.observe((clock.monotonic() - arrived) / 1000);

@@ -3,6 +3,7 @@ import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/co
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Destination, Destinations } from '../config/destinations.ts';
 import { admit, guard, type AdmissionOptions, type Guarded } from '../http/admission.ts';
+import type { BodyBudget } from '../http/body-budget.ts';
 import type { Drain } from '../http/drain.ts';
 import { routePath } from '../http/paths.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
@@ -44,6 +45,7 @@ export interface PassthroughOptions extends AdmissionOptions {
   readonly clock: Clock;
   readonly drain: Drain;
   readonly upgrades: UpgradeRouter;
+  readonly bodies: BodyBudget;
   readonly traffic: Traffic;
   /** Where clients reach this gateway. */
   readonly publicUrl: string;
@@ -53,7 +55,7 @@ type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
 type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** Pages for browsers, which belong to the authorization server. */
-const pagePaths = ['/login', '/logout', '/device', '/setup', '/consent'];
+const pagePaths = ['/login', '/logout', '/account', '/account/password', '/device', '/setup', '/consent'];
 
 /**
  * Registers what goes upstream. All is done in `onRequest`: no body is parsed, no schema runs, and Fastify comes in again

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { ServiceError } from '@sallyport/core';
+import type { HeldBytes } from '../http/body-budget.ts';
 
 /**
  * A request's body on its way to an upstream, with the back-pressure of both. A stream apart from the request, because
@@ -68,11 +69,13 @@ export interface Collected {
   readonly bytes: number;
   /** Whether a body that does not say how long it is waits, too, and is refused beyond that length. */
   readonly unsaid: boolean;
+  /** What counts them, where they are more than a connection holds anyhow. */
+  readonly held?: HeldBytes;
 }
 
 /**
  * What of a body goes to the upstream: nothing, all of it at once, or a stream. Throws, or rejects with,
- * `payload_too_large`.
+ * `payload_too_large`; rejects with `overloaded` where all together are too much.
  */
 export function bodyOf(
   request: IncomingMessage,
@@ -84,19 +87,24 @@ export function bodyOf(
   if (headers['transfer-encoding'] === undefined && length === 0) return null;
   if (maxBytes > 0 && length > maxBytes) throw tooLarge(maxBytes);
   const streams = headers['transfer-encoding'] === undefined ? length > collected.bytes : !collected.unsaid;
-  return streams ? new Upload(request, maxBytes) : collect(request, collected.bytes);
+  return streams ? new Upload(request, maxBytes) : collect(request, collected);
 }
 
 /** Never settles where the caller hangs up: there is nobody to answer. */
-function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+function collect(request: IncomingMessage, { bytes: limit, held }: Collected): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {
     const take = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= limit) return void chunks.push(chunk);
-      request.off('data', take).pause();
-      reject(tooLarge(limit));
+      try {
+        bytes += chunk.length;
+        if (bytes > limit) throw tooLarge(limit);
+        held?.take(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        request.off('data', take).pause();
+        reject(error instanceof Error ? error : new Error('It cannot be taken.', { cause: error }));
+      }
     };
     request
       .on('error', ignore)

@@ -27,16 +27,27 @@ export function registerMetrics(app: FastifyInstance, { traffic, sources, token 
   });
 }
 
+const proxyHeaders = [
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+];
+
 function checkReader({ headers, raw }: FastifyRequest, token: string | undefined): void {
   if (token !== undefined) {
     const sent = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     if (sent !== undefined && timingSafeEqual(digest(sent), digest(token))) return;
     throw new ServiceError('invalid_token', 'This needs the token of metrics.token: Authorization: Bearer.');
   }
-  // A proxy on this machine speaks for others.
-  const isForOthers = ['forwarded', 'x-forwarded-for', 'via'].some((name) => headers[name] !== undefined);
+  // A proxy on this machine speaks for others; one that does not say so leaves the name that it was asked by, as does a
+  // browser that was told that a site is at this address.
+  const isForOthers = proxyHeaders.some((name) => headers[name] !== undefined);
+  const { hostname = '' } = URL.parse(`http://${headers.host ?? ''}`) ?? {};
   const address = raw.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-  if (isLoopback(address) && !isForOthers) return;
+  if (isLoopback(address) && isLoopback(hostname) && !isForOthers) return;
   throw new ServiceError(
     'forbidden',
     'Metrics are for programs on the same machine, unless metrics.token is set.',

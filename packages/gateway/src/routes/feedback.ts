@@ -6,12 +6,13 @@ import type { Handlers } from '../http/handler.ts';
 /** The upload of feedback on its engine. */
 export function feedbackHandlers(engine: FeedbackEngine, clock: Clock): Handlers['feedback'] {
   return {
-    async bundle({ caller, body }) {
+    async bundle({ caller, body, readmit }) {
       // Loaded with the first form: a gateway that never gets one starts without it.
       const { readFeedbackForm } = await import('./feedback-form.ts');
       const receipt = await engine.receive(caller);
       try {
         const form = await readFeedbackForm(body, { clock, write: (chunk) => receipt.write(chunk) });
+        await readmit();
         const { feedbackId } = await receipt.accept(form);
         return { feedback_id: feedbackId };
       } finally {

@@ -1,12 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '@sallyport/core';
 import { logsAnswerJson, logsAnswerProtobuf, type TelemetryEngine } from '@sallyport/telemetry/server';
 import { contract, type TelemetryRecord } from '@sallyport/core/contract';
 import type { Handlers, SseFrame } from '../http/handler.ts';
 import { isProtobuf } from '../http/otlp-refusal.ts';
 import { linkNextPage, pageSize } from './page.ts';
 
+/** How long a feed may go on by what its caller was when it began. */
+const readmitMs = 2000;
+
 /** The telemetry's rows on its engine. */
-export function telemetryHandlers(engine: TelemetryEngine): Handlers['telemetry'] {
+export function telemetryHandlers(engine: TelemetryEngine, clock: Clock): Handlers['telemetry'] {
   return {
     batch: ({ caller, headers, body, request }) => {
       const idempotencyKey = headers['idempotency-key'];
@@ -30,15 +34,35 @@ export function telemetryHandlers(engine: TelemetryEngine): Handlers['telemetry'
       return records;
     },
 
-    async tail({ caller, headers, query: { from_id: fromId, ...query }, signal }) {
+    async tail({ caller, headers, query: { from_id: fromId, ...query }, signal, readmit }) {
       const resumed = headers['last-event-id'] ?? '';
       const asked = /^\d{1,15}$/.test(resumed) ? Number(resumed) : fromId;
       const { afterId, records } = await engine.records.follow(caller, query, { afterId: asked, signal });
-      return toFrames(afterId, records);
+      // An admin who is one no more ends here, and resumes with less to see.
+      const isTheSame = () =>
+        readmit()
+          .then(({ role }) => role === caller.role)
+          .catch(() => false);
+      return toFrames(afterId, whileTrue(isTheSame, records, clock));
     },
 
     stats: ({ caller, query }) => engine.records.count(caller, query),
   };
+}
+
+async function* whileTrue<Item>(
+  holds: () => Promise<boolean>,
+  items: AsyncIterable<Item>,
+  clock: Clock,
+): AsyncIterable<Item> {
+  let checkedAt = clock.monotonic();
+  for await (const item of items) {
+    if (clock.monotonic() - checkedAt >= readmitMs) {
+      if (!(await holds())) return;
+      checkedAt = clock.monotonic();
+    }
+    yield item;
+  }
 }
 
 /** The place first: a reader that has seen no record yet must know behind which one it would resume. */

@@ -107,7 +107,7 @@ test('an event stream is the same through both', async () => {
 });
 
 test('the pages of the gateway behind are those of the one in front', async () => {
-  for (const path of ['/login', '/device?user_code=XXXX-XXXX']) {
+  for (const path of ['/login', '/account', '/account/password', '/setup', '/device?user_code=XXXX-XXXX']) {
     const [through, straight] = await Promise.all([
       fetch(front.url + path, { redirect: 'manual' }),
       fetch(back.url + path, { redirect: 'manual' }),

@@ -70,6 +70,19 @@ describe('addresses of workers', () => {
     expect(await registered.json()).toEqual({ environment_id: 'e', bridge_ws_url: expected });
   });
 
+  test.each(['x:@evil.example/ws', 'x:.evil.example/ws', 'javascript:0', 'data:,x', '/v1/ws', ''])(
+    'of a WebSocket lead to this gateway or nowhere: %j',
+    async (given) => {
+      await using upstream = await says(json({ environment_id: 'e', bridge_ws_url: given }));
+      await using served = await through(upstream.url, { 'upstream.rewriteWorkerAddresses': true });
+      const registered = await fetch(`${served.url}/v1/environments/bridge`, { method: 'POST', body: '{}' });
+      expect([registered.status, await registered.json()]).toEqual([
+        502,
+        expect.objectContaining({ error: 'upstream_unfit' }),
+      ]);
+    },
+  );
+
   test('are found in what is compressed all the same, and in refusals there are none', async () => {
     const packed = gzipSync(JSON.stringify(good)).toString('latin1');
     await using upstream = await says(
@@ -224,6 +237,23 @@ describe('validation', () => {
       502,
       expect.objectContaining({ error: 'upstream_unfit' }),
     ]);
+  });
+
+  test('bodies that are waited for are bounded all together, and what was held is given back', async () => {
+    await using upstream = await says(json(good));
+    await using served = await through(
+      upstream.url,
+      { dataDir: dataDirectory(), 'upstream.validation': 'enforce' },
+      { maxBodyBytesInFlight: 1000 },
+    );
+    const post = (path: string, bytes: number) =>
+      fetch(served.url + path, { method: 'POST', body: ' '.repeat(bytes - 2) + '{}' });
+    for (let round = 0; round < 3; round++) expect((await post(takeOver, 800)).status).toBe(200);
+    const refused = await post(takeOver, 1500);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    expect((await post(takeOver, 800)).status).toBe(200);
+    // Nobody looks into it: it is not waited for.
+    expect((await post('/v1/logs', 1500)).status).toBe(200);
   });
 
   test('enforce passes on what conforms byte for byte, in chunks too, and refusals whatever they say', async () => {

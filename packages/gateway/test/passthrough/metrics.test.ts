@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { answer, rawUpstream, until } from './raw-upstream.ts';
@@ -130,9 +131,18 @@ test('programs on the same machine may read, a proxy for others may not', async 
   await using upstream = await rawUpstream((socket) => socket.write(answer('upstream')));
   await using served = await through(upstream.url);
   expect((await scrape(served.url)).size).toBeGreaterThan(10);
-  for (const name of ['x-forwarded-for', 'forwarded', 'via']) {
-    const refused = await fetch(`${served.url}/metrics`, { headers: { [name]: '1.1 edge' } });
-    expect([refused.status, await refused.json()]).toEqual([
+  const refusals: [string, string][] = [
+    ...['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'].map(
+      (name): [string, string] => [name, '1.1 edge'],
+    ),
+    // What a proxy that adds nothing passes on, and a browser whose name for this address was rebound.
+    ...['gateway.example', 'gateway.example:8787', '10.0.0.1', 'a@127.0.0.1.example'].map(
+      (host): [string, string] => ['host', host],
+    ),
+  ];
+  for (const [name, value] of refusals) {
+    const { statusCode, body } = await request(`${served.url}/metrics`, { headers: { [name]: value } });
+    expect([statusCode, await body.json()], `${name}: ${value}`).toEqual([
       403,
       expect.objectContaining({ error: 'forbidden' }),
     ]);

@@ -181,6 +181,36 @@ test('a failing endpoint is tried again, after what it asks for, and nothing ove
   expect(exporter.stats()).toMatchObject({ exported: 2, failing: undefined });
 });
 
+test.each([
+  ['begins and never ends', 200],
+  ['drips in for ever', 200],
+  ['fails, and drips in for ever', 500],
+] as const)(
+  'an answer that %s holds up nothing beyond the time that an answer may take',
+  async (how, code) => {
+    const endpoint = await startEndpoint((_received, response) => {
+      response.writeHead(code).write('{');
+      if (!how.includes('drips')) return;
+      const drip = setInterval(() => response.write(' '), 5);
+      response.once('close', () => clearInterval(drip));
+    });
+    const { send, clock, startExport, head } = await openStore();
+    await send('a');
+    const exporter = startExport(endpoint.url);
+    await vi.waitUntil(() => endpoint.requests.length === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(10_000);
+    if (code === 500) {
+      await vi.waitUntil(() => exporter.stats().retries === 1);
+      await clock.advance(60_000);
+    }
+    await vi.waitUntil(async () => (await head()).exportedTo === 1);
+    await send('b');
+    await vi.waitUntil(async () => (await head()).exportedTo === 2);
+    expect(exporter.stats().exported).toBe(2);
+  },
+);
+
 test('wrong settings hold everything back, a request a minute, until they are right', async () => {
   const endpoint = await startEndpoint(status(401), status(404));
   const { send, clock, startExport, head } = await openStore();

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { createIds, silentLog, systemClock, systemRandom } from '@sallyport/core';
+import { createIds, ServiceError, silentLog, systemClock, systemRandom } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
 import { createBundleFiles, createFeedbackEngine } from '@sallyport/telemetry/server';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { zipOf } from '@sallyport/telemetry/testing';
 import { feedbackGates, feedbackHandlers } from '../../src/routes/feedback.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
-import { serve } from '../serve.ts';
+import { serve, testAuthenticator } from '../serve.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 const path = '/api/agent_cli_feedback/bundle';
@@ -18,7 +18,11 @@ const zip = zipOf({ name: 'log.txt', content: 'a line\n'.repeat(1000), deflate: 
 
 type RequestBody = NonNullable<RequestInit['body']>;
 
-async function serveFeedback({ zeroRetention = false, clock = systemClock } = {}) {
+async function serveFeedback({
+  zeroRetention = false,
+  clock = systemClock,
+  isRevoked = (): boolean => false,
+} = {}) {
   const directory = scratchDirectory();
   const bundles = join(directory, 'feedback');
   const store = await openEmbeddedStore({ path: join(directory, 'store.db') });
@@ -33,6 +37,13 @@ async function serveFeedback({ zeroRetention = false, clock = systemClock } = {}
   const served = await serve({
     handlers: { feedback: feedbackHandlers(engine, clock) },
     gates: feedbackGates(engine),
+    authenticator: {
+      ...testAuthenticator,
+      async accessToken(token) {
+        if (isRevoked()) throw new ServiceError('invalid_token', 'It was revoked.');
+        return testAuthenticator.accessToken(token);
+      },
+    },
   });
   onTestFinished(async () => {
     await served.close();
@@ -271,6 +282,29 @@ test('an account has two uploads at a time; what its connection drops is removed
   for (const socket of sockets) socket.destroy();
   await untilFiles(files, 0);
   expect((await upload(formOf('d', zip))).status).toBe(200);
+});
+
+test('one whose sender lost the credential while it came in is 401, and nothing of it is kept', async () => {
+  let revoked = false;
+  const { url, files, store } = await serveFeedback({ isRevoked: () => revoked });
+  const whole = new Response(formOf('d', zip));
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: 'Bearer access', 'content-type': whole.headers.get('content-type') ?? '' },
+    body: ReadableStream.from(
+      (async function* () {
+        yield bytes.subarray(0, 200);
+        await vi.waitUntil(() => files().length > 0);
+        revoked = true;
+        yield bytes.subarray(200);
+      })(),
+    ),
+    duplex: 'half',
+  });
+  expect(await errorOf(answer)).toEqual([401, 'invalid_token', undefined]);
+  await vi.waitUntil(() => files().length === 0);
+  expect(await store.accountBundles({ accountId: 'account', after: '', limit: 1 })).toEqual([]);
 });
 
 test('one that drips in is 408', async () => {

@@ -2,6 +2,7 @@ import { createClient, pages, undiciTransport } from '@sallyport/core/client';
 import { contract, type TelemetryRecord, type TelemetryStats } from '@sallyport/core/contract';
 import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { testAuthenticator } from '../serve.ts';
 import { serveTelemetry, type ServedTelemetry } from './serve-telemetry.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -14,9 +15,9 @@ interface Sent {
   readonly attributes?: readonly { readonly key: string; readonly value: object }[];
 }
 
-async function serveReading(config = {}) {
+async function serveReading(config = {}, authenticator = testAuthenticator) {
   const clock = new ManualClock(start);
-  const served = await serveTelemetry({ clock, config });
+  const served = await serveTelemetry({ clock, config, authenticator });
   const send = (records: readonly Sent[], service = 'shop') => sendAs(served, 'access', records, service);
   const get = async (path: string, token = 'access') => {
     const answer = await fetch(served.url + path, { headers: { authorization: `Bearer ${token}` } });
@@ -235,6 +236,28 @@ describe('a tail', () => {
     expect(await second.next()).toMatchObject({ id: '5' });
     const all = await open(`${url}/v1/logs/stream?from_id=0`);
     expect(await all.next()).toMatchObject({ id: '1' });
+  });
+
+  test('ends where who reads is an admin no more, and shows nothing of others from then on', async () => {
+    let role: 'admin' | 'member' = 'admin';
+    const accessToken = async (token: string) => ({ ...(await testAuthenticator.accessToken(token)), role });
+    const { engine, url, clock } = await serveReading({}, { ...testAuthenticator, accessToken });
+    const say = (body: string) =>
+      engine.ingestBatch(
+        { accountId: 'colleague', organizationId: 'organization' },
+        [{ body: { stringValue: body } }],
+        { serviceName: 'shop' },
+      );
+    const tail = await open(`${url}/v1/logs/stream`);
+    await say('one');
+    expect(await tail.next()).toMatchObject({ id: '1' });
+    await clock.advance(2000);
+    await say('two');
+    expect(await tail.next()).toMatchObject({ id: '2' });
+    role = 'member';
+    await clock.advance(2000);
+    await say('three');
+    await expect(tail.next()).rejects.toThrow('The stream ended.');
   });
 
   async function open(url: string, headers: Readonly<Record<string, string>> = {}) {

@@ -9,6 +9,7 @@ import {
   type TelemetryStore,
 } from '@sallyport/telemetry/server';
 import { onTestFinished } from 'vitest';
+import type { Authenticator } from '../../src/http/handler.ts';
 import { telemetryHandlers } from '../../src/routes/telemetry.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
 import { serve, type ServedApp } from '../serve.ts';
@@ -33,6 +34,7 @@ export async function serveTelemetry(
     clock?: Clock;
     config?: Partial<TelemetryConfig>;
     maxBodyBytesInFlight?: number;
+    authenticator?: Authenticator;
   } = {},
 ): Promise<ServedTelemetry> {
   const { clock = systemClock } = options;
@@ -46,7 +48,10 @@ export async function serveTelemetry(
     ...(options.config && { config: options.config }),
   });
   const served = await serve(
-    { handlers: { telemetry: telemetryHandlers(engine) } },
+    {
+      handlers: { telemetry: telemetryHandlers(engine, clock) },
+      ...(options.authenticator && { authenticator: options.authenticator }),
+    },
     options.maxBodyBytesInFlight === undefined ? {} : { maxBodyBytesInFlight: options.maxBodyBytesInFlight },
   );
   onTestFinished(async () => {

@@ -15,7 +15,7 @@ const engine = createTelemetryEngine({
   log: silentLog,
 });
 const { url } = await serve(
-  { handlers: { telemetry: telemetryHandlers(engine) } },
+  { handlers: { telemetry: telemetryHandlers(engine, systemClock) } },
   { rateLimits: { default: 0 } },
 );
 process.stdout.write(`${url}\n`);
