@@ -8,14 +8,13 @@ import {
   createTelemetryEngine,
   type Exporter,
   type ExporterOptions,
-  type ExportStats,
-  type TelemetryEngineStats,
 } from '@sallyport/telemetry/server';
 import type { Served } from './app.ts';
 import { exportOf } from './config/export.ts';
 import { createAuthenticator } from './authenticator.ts';
 import type { Config } from './config/schema.ts';
 import type { Handlers } from './http/handler.ts';
+import { engineStats } from './metrics/engines.ts';
 import { createPages } from './pages/pages.ts';
 import { openPassthrough } from './passthrough/open.ts';
 import { createCallOrigins } from './http/call-origin.ts';
@@ -37,9 +36,6 @@ import { embeddedStorePath, feedbackDirectory } from './store/embedded/path.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
-/** What telemetry and its export have done since the start, for metrics. */
-export type TelemetryCounters = TelemetryEngineStats & { readonly export: ExportStats | undefined };
-
 /** The engines over their stores, and all that the gateway's routes need of them. */
 export interface Services {
   /** What is served now. */
@@ -53,7 +49,6 @@ export interface Services {
   ownerToSetUp(): Promise<string | undefined>;
   /** A one-time link to set the owner's password, in place of those given before; `undefined` once there is one. */
   setupLink(): Promise<string | undefined>;
-  telemetryCounters(): TelemetryCounters;
   /** Ends the engines, flushes and closes the store, and gives it free. */
   close(): Promise<void>;
 }
@@ -198,7 +193,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       }),
       checks: { store: () => store.check(), ...passthrough.upstreams.checks },
       warnings: { disk },
-      stats: [() => passthrough.upstreams.stats()],
+      stats: [engineStats(bridge, telemetry, exporter), () => passthrough.upstreams.stats()],
       drainSteps: [() => bridge.drain()],
     };
   }
@@ -216,7 +211,6 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       const owner = await ownerWithoutPassword();
       return owner && oauth.accounts.setupLink(owner.id);
     },
-    telemetryCounters: () => ({ ...telemetry.stats(), export: exporter?.stats() }),
     async close() {
       sweeper.cancel();
       await exporter?.stop();
