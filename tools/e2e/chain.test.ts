@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { freePort } from '@sallyport/core/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { freePort } from './free-port.ts';
 import { binDir, Installation } from './installation.ts';
 import type { Program } from './process.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { capabilities } from '../test/capabilities.mjs';
-import { freePort } from './free-port.ts';
+import { freePort } from '@sallyport/core/testing';
 import type { Installation } from './installation.ts';
 
 export const { nginx } = capabilities();

@@ -18,7 +18,7 @@ export function telemetryOptions({
     spoolDir: join(settings.stateDir, 'telemetry'),
     enabled: settings.telemetry,
     // Ids, states and kinds: a name or a path that somebody adds to an event stays here until it is added here, too.
-    allowAttributes: ['session.id', 'session.status', 'exit_code', 'reason', 'resumed', 'error'],
+    allowAttributes: ['session.id', 'session.status', 'process.exit.code', 'error.type', 'reason', 'resumed'],
     env,
     random,
   };

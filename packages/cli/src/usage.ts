@@ -8,7 +8,7 @@ export function commandPath(command: Command): string {
 }
 
 /** Wrong usage of `command`, with the help that knows better. */
-export function usageError(command: Command, message: string): CommandError {
+function usageError(command: Command, message: string): CommandError {
   return new CommandError('usage', message, exitCodes.usage, `See: ${commandPath(command)} --help`);
 }
 

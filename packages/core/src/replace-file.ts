@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -24,6 +25,19 @@ export async function replaceFile(file: string, content: string): Promise<void> 
   await syncFolder(dirname(file));
 }
 
+/** `replaceFile` within one tick, for a file and what it tells of to appear together. */
+export function replaceFileSync(file: string, content: string): void {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temporary, content, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  syncFolderSync(dirname(file));
+}
+
 /** Makes a rename or removal last; where folders cannot be opened (Windows), the file system sees to it. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
@@ -32,5 +46,15 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+function syncFolderSync(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { replaceFileSync } from '@sallyport/core/replace-file';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
-import { replaceFile } from './replace-file.ts';
 import { RuntimeError } from './runtime-error.ts';
 
 /** SQLite's primary result codes for "another has the lock" (https://sqlite.org/rescode.html). */
@@ -19,7 +19,7 @@ export function lockDirectory(folder: string): () => void {
   try {
     // No journal file: one that a killed holder left would have to be removed under the lock, by several at once.
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
-    replaceFile(holderFile, identify(process.pid));
+    replaceFileSync(holderFile, JSON.stringify(identify(process.pid)));
   } catch (error) {
     db.close();
     if (!isBusy(error)) throw error;

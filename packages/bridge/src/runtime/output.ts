@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { nestsTooDeep } from '@sallyport/core';
+import { isJsonObject, nestsTooDeep } from '@sallyport/core';
 import { isReservedForProcesses } from '../protocol/events.ts';
 import { maxFrameBytes } from '../protocol/frames.ts';
 
@@ -99,7 +99,7 @@ export class OutputLines {
 }
 
 /** `{type, data: {...}}`, or `{type, ...members}` whose other members are the data. */
-function toEvent(line: Buffer): { type: string; data: Record<string, unknown> } | undefined {
+function toEvent(line: Buffer): { type: string; data: Readonly<Record<string, unknown>> } | undefined {
   if (!isUtf8(line)) return undefined;
   const text = line.toString('utf8');
   const value = nestsTooDeep(text) ? undefined : parse(text);
@@ -107,23 +107,19 @@ function toEvent(line: Buffer): { type: string; data: Record<string, unknown> } 
   const { type, ...members } = value;
   if (typeof type !== 'string' || type === '' || type.length > 128 || isReservedForProcesses(type))
     return undefined;
-  const data = isObject(members['data']) ? members['data'] : members;
+  const data = isJsonObject(members['data']) ? members['data'] : members;
   // Numbers may get longer when they are written again; the rest of the frame takes less than 1 KiB.
   const isTooLong = Buffer.byteLength(JSON.stringify(data)) > maxFrameBytes - 1024;
   return isTooLong ? undefined : { type, data };
 }
 
-function parse(text: string): Record<string, unknown> | undefined {
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The last place up to `end` at which a UTF-8 character may begin; `end` itself where that is no UTF-8 anyway. */

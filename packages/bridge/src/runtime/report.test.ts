@@ -1,15 +1,38 @@
 import { expect, test } from 'vitest';
 import { toReport } from './report.ts';
 
-test('a session has the attribute by which telemetry is sampled and searched', () => {
-  const session = { sessionId: 'session_1', workId: 'work_1' } as const;
-  expect(toReport({ type: 'session.started', ...session, pid: 7 })?.attributes).toEqual({
-    'session.id': 'session_1',
+test('of a session it is told that it began and how it ended, by the names that telemetry samples and asks by', () => {
+  const session = { sessionId: 'session_1', workId: 'work_1' };
+  expect(toReport({ type: 'session.started', ...session, pid: 1 })).toEqual({
+    name: 'session.started',
+    attributes: { 'session.id': 'session_1' },
   });
-  const ended = { exitCode: 3, signal: null, reason: 'exited' } as const;
-  expect(toReport({ type: 'session.ended', ...session, ...ended })).toEqual({
+  const ended = { type: 'session.ended', ...session, reason: 'exited' } as const;
+  expect(toReport({ ...ended, exitCode: 3, signal: null })).toEqual({
     name: 'session.ended',
     severity: 'error',
-    attributes: { 'session.id': 'session_1', reason: 'exited', exit_code: 3 },
+    attributes: { 'session.id': 'session_1', reason: 'exited', 'process.exit.code': 3 },
   });
+  expect(toReport({ ...ended, exitCode: null, signal: 'SIGKILL' })?.attributes).toEqual({
+    'session.id': 'session_1',
+    reason: 'exited',
+  });
+});
+
+test('of a failure its kind is told, never its words; of what a session says nothing', () => {
+  const error = new TypeError('the secret of /home/ann');
+  const failures = ['offline', 'login_required', 'refused'] as const;
+  for (const type of failures)
+    expect(toReport({ type, error, retryInMs: 1 })).toEqual({
+      name: `bridge.${type}`,
+      severity: 'error',
+      attributes: { 'error.type': 'TypeError' },
+    });
+  const said = {
+    type: 'session.event',
+    sessionId: 'session_1',
+    name: 'note',
+    data: { text: 'secret' },
+  } as const;
+  expect(toReport(said)).toBeUndefined();
 });

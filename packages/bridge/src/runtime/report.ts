@@ -9,7 +9,11 @@ export function toReport(event: RuntimeEvent): Report | undefined {
     case 'offline':
     case 'login_required':
     case 'refused':
-      return { name: `bridge.${event.type}`, severity: 'error', attributes: { error: event.error.name } };
+      return {
+        name: `bridge.${event.type}`,
+        severity: 'error',
+        attributes: { 'error.type': event.error.name },
+      };
     case 'session.started':
       return { name: 'session.started', attributes: { 'session.id': event.sessionId } };
     case 'session.ended':
@@ -19,7 +23,7 @@ export function toReport(event: RuntimeEvent): Report | undefined {
         attributes: {
           'session.id': event.sessionId,
           reason: event.reason,
-          ...(event.exitCode !== null && { exit_code: event.exitCode }),
+          ...(event.exitCode !== null && { 'process.exit.code': event.exitCode }),
         },
       };
     default:

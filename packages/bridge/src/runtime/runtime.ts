@@ -1,35 +1,16 @@
 import { statSync } from 'node:fs';
-import {
-  createIds,
-  silentLog,
-  silentReporter,
-  systemClock,
-  systemRandom,
-  type Clock,
-  type Timer,
-} from '@sallyport/core';
-import { createClient } from '@sallyport/core/client';
+import { systemClock, type Clock, type Timer } from '@sallyport/core';
+import { assemble, type Parts } from './assemble.ts';
 import { killLeftovers, returnUnstarted, stopLeftovers } from './clean-up.ts';
 import type { Context } from './context.ts';
-import type { EnvironmentOptions } from './environment.ts';
-import type { Executor } from './executor.ts';
 import { toError } from './failure.ts';
-import { Hints } from './hints.ts';
-import { shellHook, type EndHook } from './on-end.ts';
 import type { BridgeRuntimeOptions, RunResult } from './options.ts';
-import { Places } from './places.ts';
-import { Poller } from './poller.ts';
-import { shellExecutor } from './process.ts';
-import { Registration } from './registration.ts';
-import { toReport } from './report.ts';
+import type { Registration } from './registration.ts';
 import { RuntimeError } from './runtime-error.ts';
-import { Sessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 import { BridgeState } from './state.ts';
-import { StreamChoice } from './stream-choice.ts';
 import { watchWake } from './wake-watch.ts';
-import { Workspaces } from './workspace/workspaces.ts';
 
-const defaultMaxSessions = 4;
 /** The service takes a worker for lost after this long. */
 const leaseMs = 60_000;
 /** From the first signal until the bridge gives up on the service; the processes were killed before. */
@@ -40,13 +21,6 @@ const overdueFarewellMs = 1_000;
 /** After `kill`: how long the service is told of the ends of sessions, and all in all. */
 const lastWordsMs = 1_000;
 const killFarewellMs = 1_500;
-
-interface Parts {
-  readonly registration: Registration;
-  readonly sessions: Sessions;
-  readonly poller: Poller;
-  readonly hints: Hints;
-}
 
 /**
  * The bridge on a person's machine: registers a directory as an environment, polls for work and runs it, until told to stop.
@@ -125,7 +99,10 @@ export class BridgeRuntime {
   }
 
   async #run(state: BridgeState, signal: AbortSignal | undefined): Promise<RunResult> {
-    const { context, workspaces, registration, sessions, poller, hints } = this.#assemble(state);
+    const ends = { killed: this.#killed.signal, gone: this.#gone.signal };
+    const parts = assemble(this.#options, { state, clock: this.#clock, ...ends });
+    this.#running = parts;
+    const { context, workspaces, registration, sessions, poller, hints } = parts;
     const stopping = new AbortController();
     const stop = () => {
       stopping.abort();
@@ -143,7 +120,7 @@ export class BridgeRuntime {
     });
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
-    if (this.#killed.signal.aborted) this.#end({ registration, sessions, poller, hints }); // there was nothing to kill before
+    if (this.#killed.signal.aborted) this.#end(parts); // there was nothing to kill before
     try {
       const leftovers = await killLeftovers(state);
       await workspaces.settleLeftovers();
@@ -169,90 +146,6 @@ export class BridgeRuntime {
       for (const timer of [this.#deadline, ...this.#farewellTimers]) timer?.cancel();
       signal?.removeEventListener('abort', stop);
     }
-  }
-
-  #assemble(state: BridgeState) {
-    const options = this.#options;
-    const context = this.#createContext(state);
-    const hints = new Hints({
-      context,
-      onWork: () => poller.hinted(),
-      onStop: (workId) => sessions.stopHinted(workId),
-    });
-    const registration = new Registration({
-      ...options,
-      context,
-      state,
-      onHintsAt: (url) => hints.follow(url),
-    });
-    const workspaces = new Workspaces({
-      folder: state.folder,
-      directory: options.directory,
-      policy: options.worktrees ?? 'changed',
-      clock: this.#clock,
-      log: context.log,
-    });
-    const sessions = new Sessions({
-      context,
-      state,
-      executors: { ...options.executors, session: this.#executor() },
-      onEnd: this.#onEnd(),
-      isInteractive: options.interactive ?? false,
-      places: new Places({ context, directory: options.directory, workspaces }),
-      maxSessions: options.maxSessions ?? defaultMaxSessions,
-      onFreed: () => poller.freed(),
-    });
-    const poller = new Poller({ context, registration, sessions, once: options.once ?? false });
-    this.#running = { registration, sessions, poller, hints };
-    return { context, workspaces, ...this.#running };
-  }
-
-  #createContext(state: BridgeState): Context {
-    const {
-      random = systemRandom,
-      reporter = silentReporter,
-      log = silentLog,
-      on,
-      ...options
-    } = this.#options;
-    const { deriveIngressToken = (workerJwt: string) => workerJwt } = options;
-    const clock = this.#clock;
-    const clientOptions = { ...options, clock };
-    const ids = options.ids ?? createIds(clock, random);
-    return {
-      client: createClient(clientOptions),
-      clientOptions,
-      clock,
-      random,
-      ids,
-      log,
-      workerId: state.pointer?.worker_id ?? ids.uuid(),
-      deriveIngressToken,
-      streams: new StreamChoice(clock),
-      killed: this.#killed.signal,
-      gone: this.#gone.signal,
-      emit: (event) => {
-        on?.(event);
-        const report = toReport(event);
-        if (report) reporter.report(report);
-      },
-    };
-  }
-
-  #executor(): Executor {
-    const { run } = this.#options;
-    if (typeof run !== 'string') return run;
-    return shellExecutor({ command: run, environment: this.#environment(), clock: this.#clock });
-  }
-
-  #onEnd(): EndHook | undefined {
-    const { onEnd } = this.#options;
-    return onEnd === undefined ? undefined : shellHook(onEnd, this.#environment(), this.#clock);
-  }
-
-  #environment(): EnvironmentOptions {
-    const { environment = process.env, envPass = [] } = this.#options;
-    return { inherited: environment, pass: envPass };
   }
 
   /** Gracefully, but not for longer than a service manager waits. */

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull, whyNotWritten } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
+import { replaceFileSync } from '@sallyport/core/replace-file';
 import { lockDirectory, lockHolder } from './directory-lock.ts';
 import type { ProcessIdentity } from './process-identity.ts';
-import { replaceFile } from './replace-file.ts';
 import { RuntimeError } from './runtime-error.ts';
 
 /** Whose files they are: the service's address, the directory, and the bridge's name. */
@@ -69,7 +69,7 @@ export class BridgeState {
     return explaining(this.#folder, () => {
       const unlock = lockDirectory(this.#folder);
       try {
-        replaceFile(join(this.#folder, 'bridge.json'), identity);
+        replaceFileSync(join(this.#folder, 'bridge.json'), JSON.stringify(identity));
         return unlock;
       } catch (error) {
         unlock();
@@ -101,7 +101,7 @@ export class BridgeState {
   }
 
   savePointer(pointer: Pointer): void {
-    replaceFile(join(this.#folder, 'pointer.json'), pointer);
+    replaceFileSync(join(this.#folder, 'pointer.json'), JSON.stringify(pointer));
   }
 
   removePointer(): void {
@@ -116,7 +116,7 @@ export class BridgeState {
   }
 
   saveSession(record: SessionRecord): void {
-    replaceFile(join(this.#sessions, `${record.session_id}.json`), record);
+    replaceFileSync(join(this.#sessions, `${record.session_id}.json`), JSON.stringify(record));
   }
 
   removeSession(sessionId: string): void {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { parseDuration } from './duration.ts';
 
 export function positiveInteger(text: string): number {
   return integer(text, 1);
@@ -15,14 +16,10 @@ function integer(text: string, least: number): number {
   return Number(text);
 }
 
-const unitsMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** A time such as `90`, `90s`, `5m`, `1h30m` or `30d`, in milliseconds. */
 export function duration(text: string): number {
-  const parts = [...text.matchAll(/(\d{1,7})([smhd]?)/g)];
-  const ms = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs[unit || 's'] ?? 0), 0);
-  if (ms <= 0 || !/^(\d+|(\d+d)?(\d+h)?(\d+m)?(\d+s)?)$/.test(text))
-    throw new InvalidArgumentError('a time such as 90s, 5m, 1h30m or 30d is needed');
+  const ms = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (ms === undefined) throw new InvalidArgumentError('a time such as 90s, 5m, 1h30m or 30d is needed');
   return ms;
 }
 

@@ -65,7 +65,7 @@ export type MachineKey = {
 }[keyof typeof settingKeys];
 
 /** The places for logins; `auto` is the keychain where one works, else a file. */
-export const credentialStores = ['auto', 'file', 'keychain'] as const;
+const credentialStores = ['auto', 'file', 'keychain'] as const;
 export type CredentialStore = (typeof credentialStores)[number];
 
 export const defaultBaseUrl = 'http://127.0.0.1:8787';

@@ -43,7 +43,7 @@ function codeFor(status: number): string {
   return status < 500 ? 'invalid_request' : 'internal_error';
 }
 
-export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { NextPage } from '../schemas/common.ts';
 import {
   EventBatch,
+  EventBatchHeaders,
+  ExportLogsHeaders,
   ExportLogsRequest,
   ExportLogsResponse,
   RecordsQuery,
@@ -25,10 +27,7 @@ export const telemetry = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'read',
-    headers: z.object({
-      'x-service-name': z.string().min(1).max(128),
-      'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
-    }),
+    headers: EventBatchHeaders,
     body: EventBatch,
     responses: { 200: z.looseObject({ accepted: z.number().int() }) },
     errors: [400, 401, 413, 429, 500],
@@ -44,6 +43,7 @@ export const telemetry = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'read',
+    headers: ExportLogsHeaders,
     body: ExportLogsRequest,
     encodings: ['json', 'protobuf'],
     responses: { 200: ExportLogsResponse },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Characters of a description, counted as code points. */
-export const maxDescriptionCharacters = 20_000;
+const maxDescriptionCharacters = 20_000;
 
 /** The form's fields; `bundle` is a ZIP. */
 export const FeedbackForm = z.looseObject({

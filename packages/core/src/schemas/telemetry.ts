@@ -26,6 +26,17 @@ export const LogRecord = z.looseObject({
 });
 export type LogRecord = z.infer<typeof LogRecord>;
 
+/** When a request was sent by its sender's own clock: epoch milliseconds, or an RFC 3339 date. Another text counts as none. */
+const SentAt = z.exactOptional(z.string()).describe("the sender's clock: epoch milliseconds, or RFC 3339");
+
+export const EventBatchHeaders = z.object({
+  'x-service-name': z.string().min(1).max(128),
+  'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
+  'x-sent-at': SentAt,
+});
+
+export const ExportLogsHeaders = z.object({ 'x-sent-at': SentAt });
+
 /**
  * The events' number is checked before their form: more than `maxEvents` is 413 even if one is malformed. So the row takes
  * any events, and the engine judges each one as a `LogRecord`.

@@ -1,2 +1,3 @@
+export { freePort } from './free-port.ts';
 export { ManualClock } from './manual-clock.ts';
 export { seededRandom } from './seeded-random.ts';

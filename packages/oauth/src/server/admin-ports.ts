@@ -1,5 +1,5 @@
 import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
-import type { After } from './ports.ts';
+import type { After } from './reads.ts';
 import type { Account, ApiKey, Client, Family, Role, Session, TrustedDevice } from './records.ts';
 
 /** A page of a list that is sorted by creation, newest first: what comes before that place. */

@@ -1,4 +1,4 @@
-import type { After } from './ports.ts';
+import type { After } from './reads.ts';
 
 const pageRows = 500;
 

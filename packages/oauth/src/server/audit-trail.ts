@@ -1,5 +1,5 @@
 import type { NewAuditEntry } from './audit-entry.ts';
-import type { OAuthActs } from './ports.ts';
+import type { OAuthActs } from './acts.ts';
 
 type Draft = Pick<NewAuditEntry, 'action'> & Partial<NewAuditEntry>;
 
@@ -143,19 +143,16 @@ const trail: Trail = {
     subject: id,
     details: { name },
   }),
-  revokeTrustedDevice: ({ deviceId, organizationId }, device) =>
-    device && {
-      action: 'trusted_device.revoke',
-      accountId: device.accountId,
-      organizationId,
-      subject: deviceId,
-    },
+  revokeTrustedDevice: ({ deviceId: subject, organizationId }, device) =>
+    device?.isNew
+      ? { action: 'trusted_device.revoke', accountId: device.accountId, organizationId, subject }
+      : undefined,
   addApiKey: ({ key: { id, accountId, organizationId, name } }, isAdded) =>
     isAdded
       ? { action: 'api_key.add', accountId, organizationId, subject: id, details: { name } }
       : undefined,
-  revokeApiKey: ({ keyId, organizationId }, key) =>
-    key && { action: 'api_key.revoke', accountId: key.accountId, organizationId, subject: keyId },
+  revokeApiKey: ({ keyId: subject, organizationId }, key) =>
+    key?.isNew ? { action: 'api_key.revoke', accountId: key.accountId, organizationId, subject } : undefined,
 };
 
 interface Login {

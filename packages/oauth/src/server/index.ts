@@ -27,7 +27,8 @@ export type { DeviceOwner, TrustedDevices } from './trusted-devices.ts';
 export { permissionsOf } from './roles.ts';
 export { scopeFromWire, scopeList, scopeToWire } from './scopes.ts';
 export { secretPrefixes } from './secrets.ts';
-export type { OAuthStore, OrganizationChanges } from './ports.ts';
+export type { OrganizationChanges } from './acts.ts';
+export type { OAuthStore } from './ports.ts';
 export type {
   ApiKey,
   Client,

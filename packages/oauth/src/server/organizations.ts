@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import type { Context } from './context.ts';
 import { allPages } from './all-pages.ts';
-import type { OrganizationChanges } from './ports.ts';
+import type { OrganizationChanges } from './acts.ts';
 import type { Membership, Organization } from './records.ts';
 
 /** What accounts are members of. */

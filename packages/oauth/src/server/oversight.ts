@@ -32,8 +32,8 @@ export function createOversight(context: Context): Oversight {
   const { store, clock, log } = context;
   const { acts, reads } = store;
 
-  function ended(what: string, id: string, organizationId: string, owner: object | undefined): void {
-    if (!owner) throw new ServiceError('not_found', `There is no such ${what}.`);
+  function ended(what: string, id: string, organizationId: string, isNew: boolean | undefined): void {
+    if (!isNew) throw new ServiceError('not_found', `There is no such ${what}.`);
     tellRevocation(context);
     log.info({ id, organizationId }, `an admin ended a member's ${what}`);
   }
@@ -43,29 +43,30 @@ export function createOversight(context: Context): Oversight {
       page(query, (part) => reads.organizationApiKeys({ organizationId, now: clock.now(), ...part })),
     async revokeApiKey(organizationId, keyId) {
       const now = clock.now();
-      const owner = await acts.revokeApiKey({ keyId, accountId: undefined, organizationId, now });
-      ended('API key', keyId, organizationId, owner);
+      const key = await acts.revokeApiKey({ keyId, accountId: undefined, organizationId, now });
+      ended('API key', keyId, organizationId, key?.isNew);
     },
 
     devices: (organizationId, query) =>
       page(query, (part) => reads.organizationDevices({ organizationId, ...part })),
     async revokeDevice(organizationId, deviceId) {
       const now = clock.now();
-      const owner = await acts.revokeTrustedDevice({ deviceId, accountId: undefined, organizationId, now });
-      ended('trusted device', deviceId, organizationId, owner);
+      const device = await acts.revokeTrustedDevice({ deviceId, accountId: undefined, organizationId, now });
+      ended('trusted device', deviceId, organizationId, device?.isNew);
     },
 
     logins: (organizationId, query) =>
       page(query, (part) => reads.organizationLogins({ organizationId, now: clock.now(), ...part })),
     async revokeLogin(organizationId, familyId) {
       const revoked = await acts.revokeFamily({ familyId, of: { organizationId }, now: clock.now() });
-      ended('login', familyId, organizationId, revoked?.isNew === true ? revoked : undefined);
+      ended('login', familyId, organizationId, revoked?.isNew);
     },
 
     sessions: (organizationId, query) =>
       page(query, (part) => reads.memberSessions({ organizationId, now: clock.now(), ...part })),
     async endSession(organizationId, sessionId) {
-      ended('sign-in', sessionId, organizationId, await acts.endMemberSession({ sessionId, organizationId }));
+      const owner = await acts.endMemberSession({ sessionId, organizationId });
+      ended('sign-in', sessionId, organizationId, owner !== undefined);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { SignedIn } from './authorize.ts';
 import type { Context } from './context.ts';
-import type { Hashed } from './ports.ts';
+import type { Hashed } from './acts.ts';
 import type { Session, SessionOrigin } from './records.ts';
 import { hashSecret, newSecret, secretPrefixes } from './secrets.ts';
 import { invalidToken } from './signer.ts';

@@ -4,16 +4,9 @@ export type { AdminActs, AdminReads, NewestFirst, OfAccount, Owned, Removed } fr
 export type { AuditFilter } from './admin-ports.ts';
 export type { Actor, AuditEntry, AuditStamp, CallOrigin, NewAuditEntry } from './audit-entry.ts';
 export { auditEntriesOf } from './audit-trail.ts';
-export type {
-  After,
-  Hashed,
-  NewAccount,
-  OAuthActs,
-  OAuthReads,
-  OAuthStore,
-  OrganizationChanges,
-  Stamped,
-} from './ports.ts';
+export type { Hashed, NewAccount, OAuthActs, OrganizationChanges } from './acts.ts';
+export type { OAuthStore } from './ports.ts';
+export type { After, OAuthReads } from './reads.ts';
 export type {
   Account,
   ApiKey,

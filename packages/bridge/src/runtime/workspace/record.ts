@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '@sallyport/core/directory';
-import { replaceFile } from '../replace-file.ts';
+import { replaceFileSync } from '@sallyport/core/replace-file';
 
 /** One source of a session, checked out. */
 export interface CheckedOut {
@@ -58,7 +58,7 @@ export class WorkspaceRecords {
 
   save(record: WorkspaceRecord): void {
     makeDirectory(this.#folder);
-    replaceFile(this.#file(record.session_id), record);
+    replaceFileSync(this.#file(record.session_id), JSON.stringify(record));
   }
 
   remove(sessionId: string): void {

@@ -36,7 +36,7 @@ export async function ask(
 }
 
 function takesLogin(endpoint: Endpoint | undefined, headers: Fields): boolean {
-  if ('authorization' in headers || 'x-api-key' in headers) return false;
+  if ('authorization' in headers || headerNames.apiKey in headers) return false;
   return endpoint === undefined || endpoint.auth === 'access_token' || endpoint.auth === 'optional';
 }
 

@@ -3,7 +3,7 @@ import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
 import { complete } from './complete.ts';
 
-export const shells = ['bash', 'zsh', 'fish'] as const;
+const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 export function addCompletionCommands(program: Command, act: Act): void {

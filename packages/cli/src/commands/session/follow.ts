@@ -1,8 +1,9 @@
-import { fullJitter, ServiceError, sleep, TransportError } from '@sallyport/core';
+import { fullJitter, sleep } from '@sallyport/core';
 import { createClient, streamSession } from '@sallyport/core/client';
 import type { SessionEvent } from '@sallyport/core/contract';
 import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { isPassing } from '../../io/passing.ts';
 import { printable } from '../../io/printable.ts';
 import { endWatch, isFinal } from './end.ts';
 
@@ -60,7 +61,7 @@ export async function* sessionEvents(
         }
       }
     } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error;
+      if (signal.aborted || !isPassing(error)) throw error;
       if (!isLost)
         terminal.note(`The connection is lost (${printable((error as Error).message)}); trying again.`);
       isLost = true;
@@ -68,11 +69,6 @@ export async function* sessionEvents(
     await sleep(context.clock, fullJitter(context.random, attempt, { baseMs: 250, capMs: 10_000 }), signal);
     attempt += 1;
   }
-}
-
-function mayPass(error: unknown): boolean {
-  if (error instanceof ServiceError) return error.status === 429 || error.status >= 500;
-  return error instanceof TransportError && error.code !== 'aborted';
 }
 
 function oldestSeq(data: unknown): number {

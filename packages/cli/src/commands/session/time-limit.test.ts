@@ -39,6 +39,7 @@ test.each([
   ['90s', 90_000],
   ['5m', 300_000],
   ['1h30m', 5_400_000],
+  ['2w', 1_209_600_000],
 ])('%s is a time', (text, ms) => {
   expect(duration(text)).toBe(ms);
 });

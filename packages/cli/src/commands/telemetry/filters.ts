@@ -1,5 +1,6 @@
 import type { Clock, SeverityName } from '@sallyport/core';
 import { CommandError, exitCodes } from '../../io/exit.ts';
+import { parseDuration } from '../duration.ts';
 
 /** What the commands take to say which records are meant. */
 export interface FilterOptions {
@@ -35,15 +36,11 @@ export function filtersOf(options: FilterOptions, clock: Clock) {
   };
 }
 
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
-
 /** A span before now (`15m`), or a time that JavaScript can read: an RFC 3339 one, a date, either without a zone of here. */
 function timeOf(text: string, option: string, clock: Clock): string {
-  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const span = parseDuration(text);
   const ms =
-    count === undefined
-      ? Date.parse(/^\d{4}-/.test(text) ? text : '')
-      : Math.max(0, clock.now() - Number(count) * units[unit as keyof typeof units]);
+    span === undefined ? Date.parse(/^\d{4}-/.test(text) ? text : '') : Math.max(0, clock.now() - span);
   if (!Number.isNaN(ms)) return new Date(ms).toISOString();
   throw new CommandError(
     'usage',

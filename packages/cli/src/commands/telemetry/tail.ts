@@ -1,9 +1,10 @@
-import { fullJitter, ServiceError, sleep, TransportError } from '@sallyport/core';
+import { fullJitter, sleep } from '@sallyport/core';
 import { streamRecords } from '@sallyport/core/client';
 import type { TelemetryRecord } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { connect, type Connection } from '../../connect.ts';
 import { exitCodes } from '../../io/exit.ts';
+import { isPassing } from '../../io/passing.ts';
 import { printable } from '../../io/printable.ts';
 import { filtersOf, type FilterOptions } from './filters.ts';
 import { renderRecord } from './render-record.ts';
@@ -53,16 +54,11 @@ async function* tailOf(
         if (record) yield record;
       }
     } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error;
+      if (signal.aborted || !isPassing(error)) throw error;
       if (!isLost)
         terminal.note(`The connection is lost (${printable((error as Error).message)}); trying again.`);
       isLost = true;
     }
     await sleep(clock, fullJitter(random, attempt, { baseMs: 250, capMs: 10_000 }), signal);
   }
-}
-
-function mayPass(error: unknown): boolean {
-  if (error instanceof ServiceError) return error.status === 429 || error.status >= 500;
-  return error instanceof TransportError && error.code !== 'aborted';
 }

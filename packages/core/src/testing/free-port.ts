@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** For a program that cannot be told to take any port and say which. */
+/** A port of 127.0.0.1 at which nobody listens: free a moment ago, so no other program should have it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
