@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isLoopback } from '@sallyport/core';
-import { contract, defaultLimits, endpoints, families } from '@sallyport/core/contract';
+import { contract, defaultLimits, endpoints, families, headerNames } from '@sallyport/core/contract';
 import { defaultBridgeConfig, type BridgeConfig } from '@sallyport/bridge/server';
 import { defaultOAuthConfig, type OAuthConfig } from '@sallyport/oauth/server';
 import { defaultTelemetryConfig, type ExportConfig, type TelemetryConfig } from '@sallyport/telemetry/server';
@@ -24,7 +24,7 @@ import {
 const word = /^[a-z][a-z0-9]*$/;
 
 /** Where the requests of an area or a family go. `off`: there is nothing at its paths. */
-export const whithers = ['local', 'upstream', 'off'] as const;
+const whithers = ['local', 'upstream', 'off'] as const;
 export type Whither = (typeof whithers)[number];
 
 /**
@@ -36,10 +36,10 @@ export const areaNames: readonly string[] = [
   ...families.map(({ name }) => name),
 ];
 
-export const validationModes = ['off', 'warn', 'enforce'] as const;
+const validationModes = ['off', 'warn', 'enforce'] as const;
 export type ValidationMode = (typeof validationModes)[number];
 
-const credentialHeaders = ['authorization', 'x-api-key'] as const;
+const credentialHeaders = ['authorization', headerNames.apiKey] as const;
 
 /** What is said of an upstream; see `destinationsOf`. */
 const upstreamOfItsOwn = z.preprocess(

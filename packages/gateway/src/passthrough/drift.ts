@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { toTimestamp, type Clock, type Log } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
+import { replaceFile } from '@sallyport/core/replace-file';
 
 export type Side = 'request' | 'response';
 
@@ -48,7 +48,7 @@ export function createDrift(
     timer?.cancel();
     timer = undefined;
     await writing;
-    writing = replace(file, [...kinds.values()]).catch((error: unknown) =>
+    writing = save(file, [...kinds.values()]).catch((error: unknown) =>
       log.warn({ err: error, file }, 'the drift report cannot be written'),
     );
     await writing;
@@ -79,10 +79,9 @@ export function readDrift(file: string): Counted[] {
   }
 }
 
-async function replace(file: string, departures: readonly Counted[]): Promise<void> {
+async function save(file: string, departures: readonly Counted[]): Promise<void> {
   makeDirectory(dirname(file));
-  await writeFile(`${file}.new`, `${JSON.stringify({ departures }, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await replaceFile(file, `${JSON.stringify({ departures }, null, 2)}\n`);
 }
 
 function keyOf({ row, side, path, message }: Departure): string {

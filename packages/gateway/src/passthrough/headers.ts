@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { headerNames } from '@sallyport/core/contract';
 import type { Dispatcher } from 'undici';
 import type { CredentialRule } from '../config/destinations.ts';
 
@@ -17,7 +18,7 @@ const hopByHop = [
 const notPassedOn = [...hopByHop, 'trailer', 'host', 'expect', 'request-id'];
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'];
 /** What callers prove here who they are with: nothing that another service must see. */
-const credentials = ['authorization', 'x-api-key', 'cookie', 'x-trusted-device-token'];
+const credentials = ['authorization', headerNames.apiKey, 'cookie', 'x-trusted-device-token'];
 
 /** RFC 9110 7.6.3: a pseudonym, since the address may be private. */
 const pseudonym = 'sallyport';

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { unfit } from './failures.ts';
 
 /** The largest body that is looked into. */
-export const inspectedBytes = 1024 * 1024;
+const inspectedBytes = 1024 * 1024;
 
 /** What looks at the body of an answer on its way. */
 export interface Inspection {

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '@sallyport/core';
 import { logsAnswerJson, logsAnswerProtobuf, type TelemetryEngine } from '@sallyport/telemetry/server';
 import { contract, type TelemetryRecord } from '@sallyport/core/contract';
@@ -12,18 +11,19 @@ const readmitMs = 2000;
 /** The telemetry's rows on its engine. */
 export function telemetryHandlers(engine: TelemetryEngine, clock: Clock): Handlers['telemetry'] {
   return {
-    batch: ({ caller, headers, body, request }) => {
+    batch: ({ caller, headers, body }) => {
       const idempotencyKey = headers['idempotency-key'];
       return engine.ingestBatch(caller, body.events, {
         serviceName: headers['x-service-name'],
         ...(idempotencyKey !== undefined && { idempotencyKey }),
-        ...sentAtOf(request.headers),
+        ...sentAtOf(headers['x-sent-at']),
       });
     },
 
-    async logs({ caller, body, request }) {
+    async logs({ caller, headers, body, request }) {
       const encoding = isProtobuf(request) ? 'protobuf' : 'json';
-      const answer = await engine.ingestLogs(caller, { encoding, bytes: body }, sentAtOf(request.headers));
+      const sent = sentAtOf(headers['x-sent-at']);
+      const answer = await engine.ingestLogs(caller, { encoding, bytes: body }, sent);
       return encoding === 'protobuf' ? logsAnswerProtobuf(answer) : logsAnswerJson(answer);
     },
 
@@ -71,10 +71,9 @@ async function* toFrames(afterId: number, records: AsyncIterable<TelemetryRecord
   for await (const record of records) yield { id: String(record.id), data: record };
 }
 
-/** When it was sent by the sender's own clock, where it says so: epoch milliseconds, or an RFC 3339 date. */
-function sentAtOf(headers: IncomingHttpHeaders): { sentAt?: number } {
-  const header = headers['x-sent-at'];
-  if (typeof header !== 'string') return {};
+/** The time of `x-sent-at`, if it is one. */
+function sentAtOf(header: string | undefined): { sentAt?: number } {
+  if (header === undefined) return {};
   const sentAt = /^\d{1,16}$/.test(header) ? Number(header) : Date.parse(header);
   return Number.isSafeInteger(sentAt) ? { sentAt } : {};
 }

@@ -181,12 +181,14 @@ describe('credentials', () => {
     expect(JSON.stringify(listed)).not.toContain(key);
     await admin.revokeApiKey({ params: { key_id: listed?.id ?? '' } });
     expect(await refusal(server.apiKeys.verify(key))).toBe('invalid_token');
+    expect(await refusal(admin.revokeApiKey({ params: { key_id: listed?.id ?? '' } }))).toBe('not_found');
     expect(await admin.listApiKeys()).toEqual([]);
 
     const [trusted] = await admin.listDevices();
     expect(trusted).toMatchObject({ account, display_name: 'laptop', last_used_at: null });
     await admin.revokeDevice({ params: { device_id: trusted?.id ?? '' } });
     expect(await refusal(server.trustedDevices.check(device, member))).toBe('invalid_token');
+    expect(await refusal(admin.revokeDevice({ params: { device_id: trusted?.id ?? '' } }))).toBe('not_found');
 
     const login = (await admin.listLogins()).find(({ account: { id } }) => id === member.accountId);
     expect(login).toMatchObject({ account, client_id: firstPartyClient.id, client_name: 'Sallyport CLI' });

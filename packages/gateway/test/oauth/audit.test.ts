@@ -155,6 +155,7 @@ test('every kind of act makes its entry, and nothing else does', async () => {
     subject: key?.id,
     ...whose,
   });
+  await expectEntries(() => server.apiKeys.revoke(key?.id ?? '', owner));
   await expectEntries(() => refusal(server.apiKeys.revoke('none', owner)));
   await expectEntries(() => server.trustedDevices.trust(owner, 'laptop'), {
     action: 'trusted_device.add',
@@ -167,6 +168,7 @@ test('every kind of act makes its entry, and nothing else does', async () => {
     subject: laptop?.id,
     ...whose,
   });
+  await expectEntries(() => server.trustedDevices.revoke(laptop?.id ?? '', owner));
 
   // What admins and operators do.
   const { admin } = ann.client;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/core/testing';
 import { createAuthorizationServer } from '@sallyport/oauth/server';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -30,15 +30,6 @@ async function runExample(database: string): Promise<string> {
   child.stdin.end(program);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return /http:\S+/.exec(line.toString())?.[0] ?? '';
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** What the application's own pages would do for a signed-in person. */

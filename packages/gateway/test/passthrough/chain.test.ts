@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@sallyport/core/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withAuthorizationServer } from '../../src/admin/authorization.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -17,15 +16,6 @@ let front: Gateway;
 let back: Gateway;
 let connection: RawConnection;
 const streams: RawConnection[] = [];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sallyport-chain-'));

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { ManualClock } from '@sallyport/core/testing';
+import { freePort, ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { createRetryBudget } from '../../src/passthrough/retry-budget.ts';
 import { answer, rawUpstream, standsStill, until } from './raw-upstream.ts';
@@ -9,14 +9,7 @@ import { through } from './through.ts';
 const silent = () => undefined;
 
 /** An address where nobody listens. */
-async function nowhere(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}
+const nowhere = async () => `http://127.0.0.1:${await freePort()}`;
 
 async function refusalOf(response: Response) {
   const body = (await response.json()) as Record<string, unknown>;

@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { makeBatcher, scratch } from '../../test/batcher.ts';
 import { attributeOf, namesOf, startSink, type Script } from '../../test/sink.ts';
@@ -216,7 +214,7 @@ describe('flush and shutdown', () => {
   });
 
   test('without a spool the loss is counted', async () => {
-    const { batcher } = makeBatcher({ baseUrl: await closedPort() });
+    const { batcher } = makeBatcher({ baseUrl: `http://127.0.0.1:${await freePort()}` });
     emit(batcher, 2);
     expect(await batcher.shutdown()).toEqual({ sent: 0, spooled: 0, dropped: 2, waiting: 0 });
     expect(batcher.stats().dropped).toEqual({ unsent: 2 });
@@ -459,12 +457,3 @@ test('it never reports on itself: what its own requests emit is not taken', asyn
   expect(sink.names()).toEqual(['e0', 'e0', 'e0']);
   expect(batcher.stats()).toEqual({ waiting: 0, sent: 1, spooled: 0, sampledOut: 0, dropped: {} });
 });
-
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}

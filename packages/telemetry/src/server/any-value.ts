@@ -69,7 +69,7 @@ export function judgeAttributes(
 }
 
 /** Decimal digits of an int64 that came as text or number; exact, or an issue. */
-export function judgeInt64(value: unknown, path: string, complain: Complain): string | undefined {
+function judgeInt64(value: unknown, path: string, complain: Complain): string | undefined {
   return judgeInteger(value, path, complain, int64);
 }
 

@@ -7,7 +7,7 @@ const maxServices = 50;
 const descending = Object.entries(severities).reverse() as [SeverityName, number][];
 
 /** The name of the range that a severity is in. */
-export function severityNameOf(severityNumber: number): SeverityName | 'unspecified' {
+function severityNameOf(severityNumber: number): SeverityName | 'unspecified' {
   return descending.find(([, least]) => severityNumber >= least)?.[0] ?? 'unspecified';
 }
 

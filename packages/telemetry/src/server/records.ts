@@ -5,6 +5,7 @@ import {
   severities,
   toTimestamp,
   type Clock,
+  type Role,
   type Wakeups,
 } from '@sallyport/core';
 import type { contract, RequestOf, TelemetryRecord, TelemetryStats } from '@sallyport/core/contract';
@@ -23,7 +24,7 @@ type Filters = Omit<ListQuery, 'order' | 'limit' | 'offset'>;
 export interface RecordsCaller {
   readonly accountId: string;
   readonly organizationId: string;
-  readonly role: 'admin' | 'member' | 'viewer';
+  readonly role: Role;
 }
 
 export interface Records {

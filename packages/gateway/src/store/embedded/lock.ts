@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { replaceFileSync } from '@sallyport/core/replace-file';
 import { makeStoreDirectory } from './directory.ts';
 import { openingError, SQLITE_BUSY, sqliteCode, StoreError } from './store-error.ts';
 
@@ -32,7 +33,7 @@ export function lockStore(path: string, url: string | null = null): StoreLock {
   try {
     const holder = take(db, files.holder);
     if (holder !== undefined) throw inUse(path, holder);
-    writeHolder(files.holder, { pid: process.pid, url });
+    replaceFileSync(files.holder, `${JSON.stringify({ pid: process.pid, url } satisfies LockHolder)}\n`);
     held.add(db);
   } catch (error) {
     db.close();
@@ -88,13 +89,6 @@ function take(db: DatabaseSync, holderFile: string): LockHolder | undefined {
     // looks has it for a moment.
     if (triesLeft === 0 || (holder.pid !== null && isAlive(holder.pid))) return holder;
   }
-}
-
-/** In one step: a reader sees the whole of it, or the one before. */
-function writeHolder(path: string, holder: LockHolder): void {
-  const next = `${path}.${process.pid}`;
-  writeFileSync(next, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
-  renameSync(next, path);
 }
 
 function readHolder(path: string): LockHolder {

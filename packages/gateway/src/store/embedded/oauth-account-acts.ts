@@ -40,9 +40,12 @@ export function accountActs(
      VALUES (?, ?, ?, ?, ?, ?)`,
   );
   const touchDevice = db.prepare('UPDATE trusted_device SET last_used_at = ? WHERE id = ?');
+  const deviceOf = db.prepare(
+    `SELECT account_id FROM trusted_device
+     WHERE id = ?1 AND account_id = coalesce(?2, account_id) AND organization_id = ?3`,
+  );
   const revokeDevice = db.prepare(
-    `UPDATE trusted_device SET revoked_at = coalesce(revoked_at, ?1)
-     WHERE id = ?2 AND account_id = coalesce(?3, account_id) AND organization_id = ?4 RETURNING account_id`,
+    'UPDATE trusted_device SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   );
 
   function setPassword(accountId: string, passwordHash: string): void {
@@ -84,7 +87,9 @@ export function accountActs(
     touchTrustedDevice({ deviceId, at }) {
       touchDevice.run(at, deviceId);
     },
-    revokeTrustedDevice: ({ deviceId, accountId, organizationId, now }) =>
-      owner(revokeDevice.get(now, deviceId, accountId ?? null, organizationId)),
+    revokeTrustedDevice({ deviceId, accountId, organizationId, now }) {
+      const device = owner(deviceOf.get(deviceId, accountId ?? null, organizationId));
+      return device && { ...device, isNew: revokeDevice.run(now, deviceId).changes > 0 };
+    },
   };
 }

@@ -15,10 +15,14 @@ export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchAp
   const touch = db.prepare(
     'UPDATE api_key SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
   );
+  const keyOf = db.prepare(
+    `SELECT account_id FROM api_key
+     WHERE id = ?1 AND account_id = coalesce(?2, account_id) AND organization_id = ?3`,
+  );
   const revoke = db.prepare(
     // Its time is up, too: so the sweep takes it away.
-    `UPDATE api_key SET revoked_at = coalesce(revoked_at, ?1), expires_at = min(coalesce(expires_at, ?1), ?1)
-     WHERE id = ?2 AND account_id = coalesce(?3, account_id) AND organization_id = ?4 RETURNING account_id`,
+    `UPDATE api_key SET revoked_at = ?1, expires_at = min(coalesce(expires_at, ?1), ?1)
+     WHERE id = ?2 AND revoked_at IS NULL`,
   );
 
   return {
@@ -31,7 +35,9 @@ export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchAp
     touchApiKey({ keyId, at }) {
       touch.run(at, keyId);
     },
-    revokeApiKey: ({ keyId, accountId, organizationId, now }) =>
-      owner(revoke.get(now, keyId, accountId ?? null, organizationId)),
+    revokeApiKey({ keyId, accountId, organizationId, now }) {
+      const key = owner(keyOf.get(keyId, accountId ?? null, organizationId));
+      return key && { ...key, isNew: revoke.run(now, keyId).changes > 0 };
+    },
   };
 }
