@@ -11,7 +11,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { freePort } from '@sallyport/core/testing';
+import { freePort } from './free-port.ts';
 import type { Measure } from './queue/process.ts';
 import { median, quantile } from './timing.ts';
 
