@@ -48,7 +48,7 @@ describe('keys create', () => {
     expect(service.seen.map(({ body }) => body)).toEqual([undefined]);
   });
 
-  test.each(['0d', 'd', '1.5h', '-1d', '1w'])('--expires %s is wrong usage', async (time) => {
+  test.each(['0d', 'd', '1.5h', '-1d', '1y'])('--expires %s is wrong usage', async (time) => {
     const { exitCode, stderr } = await run('keys', 'create', '--expires', time);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('90s, 5m, 1h30m or 30d');
