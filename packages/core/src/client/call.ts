@@ -50,10 +50,16 @@ export interface CallInput {
   readonly body?: unknown;
 }
 
+/** What of a row says how it is called. */
+export type CalledEndpoint = Pick<
+  Endpoint,
+  'method' | 'path' | 'auth' | 'beta' | 'headers' | 'body' | 'emptyBody' | 'limits' | 'transport'
+>;
+
 /** Sends one call of the contract and gives the answer, whatever its size; refusals are thrown as `ServiceError`. */
 export async function send(
   options: ClientOptions,
-  endpoint: Endpoint,
+  endpoint: CalledEndpoint,
   input: CallInput,
   call: CallOptions = {},
 ): Promise<TransportResponse> {
@@ -91,7 +97,7 @@ export async function send(
 }
 
 /** A row that takes an `Idempotency-Key` is only safe to repeat with one. */
-function mayRepeat({ headers }: Endpoint, input: CallInput): boolean {
+function mayRepeat({ headers }: CalledEndpoint, input: CallInput): boolean {
   const name = 'idempotency-key';
   return headers === undefined || !(name in headers.shape) || input.headers?.[name] !== undefined;
 }
@@ -99,7 +105,7 @@ function mayRepeat({ headers }: Endpoint, input: CallInput): boolean {
 /** Sends one call and reads its body. */
 export async function callEndpoint(
   options: ClientOptions,
-  endpoint: Endpoint,
+  endpoint: CalledEndpoint,
   input: CallInput,
   call?: CallOptions,
 ): Promise<unknown> {
@@ -109,7 +115,7 @@ export async function callEndpoint(
 /** The body of a success: JSON parsed, text as it is, `undefined` where there is none. */
 export async function readAnswer(
   { baseUrl }: ClientOptions,
-  endpoint: Endpoint,
+  endpoint: CalledEndpoint,
   answer: TransportResponse,
 ): Promise<unknown> {
   const text = await answer.text();
@@ -127,7 +133,7 @@ export async function readAnswer(
 /** The request that a row and its input make: judged apart from sending, so that it can be shown or tested. */
 export function toRequest(
   { baseUrl, dialect = neutralDialect, headers: common, ids = systemIds }: ClientOptions,
-  endpoint: Endpoint,
+  endpoint: CalledEndpoint,
   input: CallInput,
   call: CallOptions,
   { bearer, body }: { readonly bearer?: string | undefined; readonly body?: EncodedBody | undefined },
@@ -155,7 +161,7 @@ export function toRequest(
   };
 }
 
-function acceptOf(endpoint: Endpoint): string {
+function acceptOf(endpoint: CalledEndpoint): string {
   if (endpoint.transport === 'sse') return 'text/event-stream';
   return endpoint.transport === 'text' ? 'text/plain, application/json' : 'application/json';
 }

@@ -1,5 +1,6 @@
 import { contract, type Contract } from '../contract/index.ts';
 import type { Endpoint, InputFor, ResponseOf } from '../contract/endpoint.ts';
+import { familyClients, type FamilyClients } from './families.ts';
 import { callEndpoint, type CallInput, type CallOptions, type ClientOptions } from './call.ts';
 
 /** A call: all parts that the row needs, in one argument; an argument without required parts may be left out. */
@@ -8,12 +9,15 @@ export type Call<E extends Endpoint> =
     ? (input?: InputFor<E> & CallOptions) => Promise<ResponseOf<E>>
     : (input: InputFor<E> & CallOptions) => Promise<ResponseOf<E>>;
 
-/** The service's endpoints as methods, grouped by area: `client.sessions.create({...})`. */
+/**
+ * The service's endpoints as methods, grouped by area: `client.sessions.create({...})`; and what only an upstream serves, by
+ * family: `client.models.list()`.
+ */
 export type Client = {
   readonly [A in keyof Contract]: {
     readonly [K in keyof Contract[A]]: Contract[A][K] extends Endpoint ? Call<Contract[A][K]> : never;
   };
-};
+} & FamilyClients;
 
 /**
  * Makes the typed client. Refusals reject with `ServiceError`, network failures with `TransportError`.
@@ -32,5 +36,5 @@ export function createClient(options: ClientOptions): Client {
       ]),
     ),
   ]);
-  return Object.fromEntries(areas) as Client;
+  return { ...Object.fromEntries(areas), ...familyClients(options) } as Client;
 }

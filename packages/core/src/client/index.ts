@@ -1,10 +1,12 @@
 export { toServiceError } from './answer.ts';
 export { createClient, type Call, type Client } from './client.ts';
+export type { FamilyCall, FamilyClient, OpenObject } from './families.ts';
 export {
   callEndpoint,
   endpointUrl,
   readAnswer,
   send,
+  type CalledEndpoint,
   type CallInput,
   type CallOptions,
   type ClientOptions,

@@ -4,6 +4,8 @@ import type { Endpoint } from './endpoint.ts';
 export interface Family extends Pick<Endpoint, 'auth' | 'scope' | 'permission'> {
   readonly name: string;
   readonly prefix: string;
+  /** All of it is WebSockets. */
+  readonly transport?: 'websocket';
 }
 
 const credential = { auth: 'access_token', scope: 'vendor_api', permission: 'read' } as const;
@@ -18,5 +20,5 @@ export const families = [
   { name: 'files', prefix: '/v1/files', ...credential },
   { name: 'skills', prefix: '/v1/skills', ...credential },
   { name: 'user_profiles', prefix: '/v1/user_profiles', ...credential },
-  { name: 'voice', prefix: '/api/ws/voice', ...credential },
+  { name: 'voice', prefix: '/api/ws/voice', transport: 'websocket', ...credential },
 ] as const satisfies readonly Family[];
