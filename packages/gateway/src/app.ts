@@ -57,6 +57,8 @@ export interface Served {
   readonly stats?: readonly StatSource[];
   /** What goes elsewhere; by default all is served here. */
   readonly passthrough?: Passthrough;
+  /** Whether what an organization sends elsewhere may rest here until it can; by default it may. */
+  readonly mayKeep?: (organizationId: string) => Promise<boolean>;
   /** What engines do when the gateway drains, in order: answer held polls, say goodbye on streams. */
   readonly drainSteps?: readonly (() => Promise<void>)[];
 }
@@ -151,6 +153,7 @@ export function createApp(served: Served, options: AppOptions): App {
       bodies,
       dialect,
       clock,
+      ids,
       drain,
       upgrades,
       isLocal,
@@ -159,7 +162,9 @@ export function createApp(served: Served, options: AppOptions): App {
     };
     registerContract(scope, context);
     registerFamilies(scope, context);
-    if (passthrough) registerPassthrough(scope, passthrough, { ...context, trustProxy: options.trustProxy });
+    const { trustProxy } = options;
+    const { mayKeep = async () => true } = served;
+    if (passthrough) registerPassthrough(scope, passthrough, { ...context, trustProxy, mayKeep });
     done();
   });
   if (pages) void app.register(async (scope) => pages(scope));

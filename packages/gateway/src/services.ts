@@ -17,6 +17,7 @@ import type { Handlers } from './http/handler.ts';
 import { engineStats } from './metrics/engines.ts';
 import { createPages } from './pages/pages.ts';
 import { openPassthrough } from './passthrough/open.ts';
+import { openOutbox } from './passthrough/outbox.ts';
 import { createCallOrigins } from './http/call-origin.ts';
 import { adminGates, adminHandlers } from './routes/admin.ts';
 import type { Passthrough } from './passthrough/routes.ts';
@@ -137,6 +138,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     config: config.telemetry,
   });
   const exporter = await openExport(config, { store: store.telemetry, wakeups, clock, random, log });
+  const outbox = await openOutbox({ store: store.outbox, clock, random, log });
   const files = createBundleFiles(feedbackDirectory(config));
   const feedback = createFeedbackEngine({ store: store.feedback, files, organizations, clock, ids, log });
 
@@ -175,7 +177,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const authenticator = createAuthenticator(oauth, workerTokens);
   const open = new Set<Passthrough>();
   async function serveAnew(config: Config): Promise<Served> {
-    const passthrough = await openPassthrough(config, clock, log);
+    const passthrough = await openPassthrough(config, clock, log, outbox);
     open.add(passthrough);
     return {
       authenticator,
@@ -184,6 +186,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
       callOrigins,
       passthrough,
+      mayKeep: async (organizationId) => !(await organizations.isZeroDataRetention(organizationId)),
       ...(servesOAuth(passthrough) && {
         pages(app) {
           pages.register(app);
@@ -193,7 +196,11 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       }),
       checks: { store: () => store.check(), ...passthrough.upstreams.checks },
       warnings: { disk },
-      stats: [engineStats(bridge, telemetry, exporter), () => passthrough.upstreams.stats()],
+      stats: [
+        engineStats(bridge, telemetry, exporter),
+        () => passthrough.upstreams.stats(),
+        () => (passthrough.outbox ? outbox.stats() : []),
+      ],
       drainSteps: [() => bridge.drain()],
     };
   }
@@ -214,6 +221,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     async close() {
       sweeper.cancel();
       await exporter?.stop();
+      await outbox.stop();
       await bridge.stop();
       for (const passthrough of open) await passthrough.close();
     },

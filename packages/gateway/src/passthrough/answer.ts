@@ -12,6 +12,8 @@ type RawHeaders = readonly (Buffer | string)[];
 
 /** Bodies up to this long are worth a copy. */
 const smallBytes = 8 * 1024;
+/** What may wait for a slow caller. Twice what one read brings: Node's own mark stops the upstream at every full read. */
+const waitingBytes = 128 * 1024;
 /** What Node sends as a reason (RFC 9112 4); undici reads it as UTF-8. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 const flushHeaders = (answer: Answer) => answer.flushHeaders();
@@ -67,6 +69,8 @@ export class Answer {
   }
 
   data(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // Undici gives one when it goes on after a pause, and Node would write it.
+    if (chunk.length === 0) return;
     this.#meter.sentBytes += chunk.length;
     this.#copy?.add(chunk);
     if (this.#held === undefined) this.#pass(controller, chunk);
@@ -144,7 +148,9 @@ export class Answer {
       // Node joins a head and a string to one write; for a buffer it makes two of them.
       if (chunk.length <= smallBytes) raw.end(chunk.toString('latin1'), 'latin1');
       else raw.end(chunk);
-    } else if (!raw.write(chunk)) {
+    } else {
+      raw.write(chunk);
+      if (raw.writableLength < waitingBytes) return;
       controller.pause();
       raw.once('drain', () => controller.resume());
     }

@@ -132,7 +132,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Refuses what proxies and servers are known to read in two ways, and what came through here before. */
-function checkFraming({ headers, rawHeaders }: FastifyRequest['raw']): void {
+export function checkFraming({ headers, rawHeaders }: FastifyRequest['raw']): void {
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     throw new ServiceError('invalid_request', 'The only transfer encoding is chunked.');

@@ -1,8 +1,10 @@
 import { silentLog, type Clock, type Log } from '@sallyport/core';
-import { destinationsOf } from '../config/destinations.ts';
+import { destinationsOf, type Destination } from '../config/destinations.ts';
 import type { Config } from '../config/schema.ts';
+import type { Deliver, DeliverOptions } from './delivery.ts';
 import { createDrift, driftFile } from './drift.ts';
 import { Occupancy } from './occupancy.ts';
+import type { Outbox } from './outbox.ts';
 import type { Passthrough } from './routes.ts';
 import type { Upstreams } from './upstreams.ts';
 
@@ -14,6 +16,7 @@ export async function openPassthrough(
   config: Config,
   clock: Clock,
   log: Log = silentLog,
+  outbox?: Outbox,
 ): Promise<Passthrough> {
   const destinations = destinationsOf(config);
   const upstream = [...destinations.values()].filter((to) => to.to === 'upstream');
@@ -26,6 +29,9 @@ export async function openPassthrough(
       ? undefined
       : createDrift(driftFile(config.dataDir), { clock, log });
   const occupancy = new Occupancy();
+  const deliver = await deliveryOfTelemetry(destinations.get('telemetry'), { upstreams, login, clock });
+  const keeps = deliver !== undefined && config.upstream.outboxBytes > 0;
+  outbox?.use(deliver, config.upstream);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeAll([upstreams, login, drift]));
   return {
@@ -34,6 +40,7 @@ export async function openPassthrough(
     upstreams,
     login,
     drift,
+    outbox: keeps ? outbox : undefined,
     occupancy,
     async retire() {
       await occupancy.whenEmpty();
@@ -41,6 +48,16 @@ export async function openPassthrough(
     },
     close,
   };
+}
+
+/** Nothing that is the caller's own may rest here: where its credential goes along, there is no later. */
+async function deliveryOfTelemetry(
+  to: Destination | undefined,
+  { upstreams, ...ports }: { readonly upstreams: Upstreams } & Pick<DeliverOptions, 'login' | 'clock'>,
+): Promise<Deliver | undefined> {
+  if (to?.to !== 'upstream' || to.credential.kind === 'forward') return undefined;
+  const { deliverBy } = await import('./delivery.ts');
+  return deliverBy({ upstream: upstreams.at(to.url), credential: to.credential, ...ports });
 }
 
 async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {

@@ -1,8 +1,15 @@
-import { inDialect, ServiceError, type Clock, type Dialect, type TokenSource } from '@sallyport/core';
+import {
+  inDialect,
+  ServiceError,
+  type Clock,
+  type Dialect,
+  type Ids,
+  type TokenSource,
+} from '@sallyport/core';
 import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Destination, Destinations } from '../config/destinations.ts';
-import { admit, guard, type AdmissionOptions, type Guarded } from '../http/admission.ts';
+import { admit, guard, type AdmissionOptions, type AnyCaller, type Guarded } from '../http/admission.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import type { Drain } from '../http/drain.ts';
 import { routePath } from '../http/paths.ts';
@@ -14,7 +21,9 @@ import { conformanceTo } from './conformance.ts';
 import type { Drift } from './drift.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { inspecting } from './inspecting.ts';
+import { createKeepingForwarder, isKept } from './keeping.ts';
 import type { Occupancy } from './occupancy.ts';
+import type { Outbox } from './outbox.ts';
 import type { Upstreams } from './upstreams.ts';
 
 /** What passes through, and where to. */
@@ -25,6 +34,8 @@ export interface Passthrough {
   readonly login: TokenSource | undefined;
   /** Where departures from the contract go. */
   readonly drift: Drift | undefined;
+  /** Where telemetry waits that its upstream cannot take now; `undefined`: nowhere. */
+  readonly outbox: Outbox | undefined;
   /** Who passes through now. */
   readonly occupancy: Occupancy;
   /** See `upstream` of the configuration. */
@@ -43,16 +54,19 @@ export interface PassthroughOptions extends AdmissionOptions {
   readonly dialect: Dialect;
   readonly trustProxy: boolean;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly drain: Drain;
-  readonly upgrades: UpgradeRouter;
   readonly bodies: BodyBudget;
+  readonly upgrades: UpgradeRouter;
   readonly traffic: Traffic;
   /** Where clients reach this gateway. */
   readonly publicUrl: string;
+  /** Whether what an organization sends may rest here. */
+  readonly mayKeep: (organizationId: string) => Promise<boolean>;
 }
 
 type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
-type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<AnyCaller>;
 
 /** Pages for browsers, which belong to the authorization server. */
 const pagePaths = ['/login', '/logout', '/account', '/account/password', '/device', '/setup', '/consent'];
@@ -110,14 +124,26 @@ export function registerPassthrough(
       const conformance =
         passthrough.drift &&
         conformanceTo(endpoint, { mode: passthrough.validation, dialect, drift: passthrough.drift, meter });
-      const forward = forwarder(to, meter, {
-        conformance,
-        inspect: inspecting(readdress, conformance),
-        isWorkers: endpoint.auth === 'ingress',
-        headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
-        isHandedOut: endpoint.permission === 'write',
-        isEndless: endpoint.transport === 'sse' || endpoint.eventStream === true,
-      });
+      const inspect = inspecting(readdress, conformance);
+      const keeps = passthrough.outbox !== undefined && isKept(endpoint);
+      const forward = keeps
+        ? createKeepingForwarder({
+            ...options,
+            ...passthrough,
+            endpoint,
+            outbox: passthrough.outbox,
+            meter,
+            conformance,
+            inspect,
+          })
+        : forwarder(to, meter, {
+            conformance,
+            inspect,
+            isWorkers: endpoint.auth === 'ingress',
+            headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
+            isHandedOut: endpoint.permission === 'write',
+            isEndless: endpoint.transport === 'sse' || endpoint.eventStream === true,
+          });
       app.route({
         method: served,
         url,
@@ -197,7 +223,7 @@ function guardOf(guarded: Guarded, options: PassthroughOptions): Admission {
   return (request) => guard(guarded, request, options);
 }
 
-async function refuseOwn(request: FastifyRequest, options: PassthroughOptions): Promise<void> {
+async function refuseOwn(request: FastifyRequest, options: PassthroughOptions): Promise<undefined> {
   const isOwn = await guard({ auth: 'optional' }, request, options);
   if (isOwn !== undefined)
     throw new ServiceError('invalid_token', "This needs a worker's token: Authorization: Bearer <token>.");
@@ -223,7 +249,10 @@ function onRequest({
     if (admission === undefined) forward(request, reply, arrived)?.catch(done);
     else
       admission(request, reply)
-        .then(() => forward(request, reply, arrived))
+        .then((caller) => {
+          request.caller = caller;
+          return forward(request, reply, arrived);
+        })
         .catch(done);
   };
 }

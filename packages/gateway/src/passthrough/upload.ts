@@ -87,23 +87,29 @@ export function bodyOf(
   if (headers['transfer-encoding'] === undefined && length === 0) return null;
   if (maxBytes > 0 && length > maxBytes) throw tooLarge(maxBytes);
   const streams = headers['transfer-encoding'] === undefined ? length > collected.bytes : !collected.unsaid;
-  return streams ? new Upload(request, maxBytes) : collect(request, collected);
+  return streams ? new Upload(request, maxBytes) : collect(request, collected.bytes, collected.held);
 }
 
-/** Never settles where the caller hangs up: there is nobody to answer. */
-function collect(request: IncomingMessage, { bytes: limit, held }: Collected): Promise<Buffer> {
+/**
+ * All of a body. Rejects with `payload_too_large`, and with what `held` throws when there is no memory for more. Never
+ * settles where the caller hangs up: there is nobody to answer.
+ */
+export function collect(request: IncomingMessage, limit: number, held?: HeldBytes): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => {
+      request.off('data', take).pause();
+      reject(error);
+    };
     const take = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limit) return refuse(tooLarge(limit));
       try {
-        bytes += chunk.length;
-        if (bytes > limit) throw tooLarge(limit);
         held?.take(chunk.length);
         chunks.push(chunk);
       } catch (error) {
-        request.off('data', take).pause();
-        reject(error instanceof Error ? error : new Error('It cannot be taken.', { cause: error }));
+        refuse(error instanceof Error ? error : new Error(String(error)));
       }
     };
     request

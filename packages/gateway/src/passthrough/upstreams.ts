@@ -32,10 +32,13 @@ export type UpstreamOptions = Pick<Config['upstream'], 'connections' | 'connectS
   readonly clock: Clock;
 };
 
+/** What of an upload may wait for a slow upstream: twice what one read brings, or every read would stop the caller. */
+const waitingBytes = 128 * 1024;
+
 export function createUpstreams(urls: readonly string[], options: UpstreamOptions): Upstreams {
   const { connections, connectSeconds, http2, clock } = options;
   const ca = authoritiesOf(options.ca);
-  const connect = { timeout: connectSeconds * 1000, ...(ca && { ca }) };
+  const connect = { timeout: connectSeconds * 1000, highWaterMark: waitingBytes, ...(ca && { ca }) };
   const origins = new Set(urls.map((url) => new URL(url).origin));
   const shared = new Map(
     [...origins].map((origin) => {

@@ -1,6 +1,8 @@
-import { systemClock } from '@sallyport/core';
+import { silentLog, systemClock } from '@sallyport/core';
 import { loadConfig } from '../../src/config/load.ts';
 import { openPassthrough } from '../../src/passthrough/open.ts';
+import type { Outbox } from '../../src/passthrough/outbox.ts';
+import type { Served } from '../../src/app.ts';
 import { serve, type ServedApp } from '../serve.ts';
 
 /** Serves, with what `flags` of the configuration say goes elsewhere. */
@@ -8,15 +10,17 @@ export async function through(
   upstream: string,
   flags: Readonly<Record<string, unknown>> = {},
   options: NonNullable<Parameters<typeof serve>[1]> = {},
+  more: Pick<Served, 'mayKeep'> & { readonly outbox?: Outbox } = {},
 ): Promise<ServedApp> {
   const { config } = loadConfig({ env: {}, flags: { upstream, ...flags } });
-  const passthrough = await openPassthrough(config, options.clock ?? systemClock);
+  const { outbox, ...served } = more;
+  const passthrough = await openPassthrough(config, options.clock ?? systemClock, silentLog, outbox);
   const { upstreams } = passthrough;
-  const served = await serve(
-    { passthrough, checks: upstreams.checks, stats: [() => upstreams.stats()] },
+  const app = await serve(
+    { ...served, passthrough, checks: upstreams.checks, stats: [() => upstreams.stats()] },
     options,
   );
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= served.close().then(() => passthrough.close()));
-  return { ...served, close, [Symbol.asyncDispose]: close };
+  const close = () => (closed ??= app.close().then(() => passthrough.close()));
+  return { ...app, close, [Symbol.asyncDispose]: close };
 }

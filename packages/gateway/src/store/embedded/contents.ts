@@ -13,7 +13,9 @@ import { sessionLogSizesMigration } from './migrations/0008-session-log-sizes.ts
 import { accountOverviewMigration } from './migrations/0009-account-overview.ts';
 import { auditMigration } from './migrations/0010-audit.ts';
 import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.ts';
+import { telemetryOutboxMigration } from './migrations/0012-telemetry-outbox.ts';
 import { oauthActs } from './oauth-acts.ts';
+import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 
 /** Every domain's acts, by area. An entry here is all that it takes to have them run in the writer. */
@@ -22,6 +24,7 @@ export const areas = {
   bridge: (db) => bridgeActs(db),
   telemetry: telemetryActs,
   feedback: feedbackActs,
+  outbox: outboxActs,
 } satisfies Areas;
 
 /** In the order in which they are applied, for ever: append; never edit, reorder or remove. */
@@ -37,4 +40,5 @@ export const migrations: readonly Migration[] = [
   accountOverviewMigration,
   auditMigration,
   telemetryReadingMigration,
+  telemetryOutboxMigration,
 ];

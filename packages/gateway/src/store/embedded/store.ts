@@ -1,9 +1,11 @@
 import type { BridgeStore } from '@sallyport/bridge/server';
 import type { OAuthStore } from '@sallyport/oauth/server';
 import type { FeedbackStore, TelemetryStore } from '@sallyport/telemetry/server';
+import type { OutboxStore } from '../../passthrough/outbox-ports.ts';
 import { bridgeReads } from './bridge-reads.ts';
 import { feedbackReads } from './feedback-reads.ts';
 import { oauthReads } from './oauth-reads.ts';
+import { outboxReads } from './outbox-reads.ts';
 import { openReader, type Reader } from './reader.ts';
 import { telemetryReads } from './telemetry-reads.ts';
 import { openWriter, type WriterOptions } from './writer.ts';
@@ -14,6 +16,7 @@ export interface EmbeddedStore {
   readonly bridge: BridgeStore;
   readonly telemetry: TelemetryStore;
   readonly feedback: FeedbackStore;
+  readonly outbox: OutboxStore;
   /** Rejects where the file cannot be read, or could not be written just now. */
   check(): Promise<void>;
   /** Finishes the acts that wait, then closes. */
@@ -35,6 +38,7 @@ export async function openEmbeddedStore(options: WriterOptions): Promise<Embedde
       bridge: { acts: writer.area('bridge'), reads: bridgeReads(opened) },
       telemetry: { ...writer.area('telemetry'), ...telemetryReads(opened) },
       feedback: { ...writer.area('feedback'), ...feedbackReads(opened) },
+      outbox: { ...writer.area('outbox'), ...outboxReads(opened) },
       async check() {
         const failing = writer.failing();
         if (failing) throw failing;

@@ -1,0 +1,139 @@
+import type { Clock, TokenSource } from '@sallyport/core';
+import { retryAfterMs } from '@sallyport/core/client';
+import type { Dispatcher } from 'undici';
+import type { CredentialRule } from '../config/destinations.ts';
+import { rawOf } from './headers.ts';
+import type { OutboxRequest } from './outbox-ports.ts';
+import type { Upstream } from './upstreams.ts';
+
+/** What an upstream says to a request, whole. */
+export interface DeliveredAnswer {
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly raw: readonly (Buffer | string)[];
+  readonly body: Buffer;
+}
+
+/** How a delivery ended: with an answer that stands, or with nothing that would not be otherwise another time. */
+export type Delivery =
+  | { readonly answer: DeliveredAnswer }
+  | { readonly answer: undefined; readonly reason: string; readonly waitMs: number };
+
+/** Takes a request upstream once. Rejects only when `signal` aborts. */
+export type Deliver = (request: OutboxRequest, timeoutMs: number, signal: AbortSignal) => Promise<Delivery>;
+
+/** Answers to ingest are a few bytes; a body beyond this is left out. */
+const longestAnswer = 1024 * 1024;
+/** Wrong settings are not put right within seconds, and an upstream must not be flooded with refused credentials. */
+const refusedCredentialWaitMs = 60_000;
+
+export interface DeliverOptions {
+  readonly upstream: Upstream;
+  readonly credential: CredentialRule;
+  /** The gateway's own login, where the rule is that. */
+  readonly login: TokenSource | undefined;
+  readonly clock: Clock;
+}
+
+export function deliverBy({ upstream, credential, login, clock }: DeliverOptions): Deliver {
+  async function credentials(): Promise<string[]> {
+    if (credential.kind === 'replace')
+      return credential.header === 'authorization'
+        ? ['authorization', `Bearer ${credential.value}`]
+        : [credential.header, credential.value];
+    if (credential.kind !== 'login' || login === undefined) return [];
+    return ['authorization', `Bearer ${await login.token()}`];
+  }
+
+  return async (request, timeoutMs, signal) => {
+    const later = (reason: string, waitMs = 0) => ({ answer: undefined, reason, waitMs });
+    let headers: string[];
+    try {
+      headers = [...request.headers, ...(await credentials())];
+    } catch (error) {
+      return later((error as Error).message, refusedCredentialWaitMs);
+    }
+    const waitMs = upstream.breaker.admit();
+    if (waitMs > 0) return later('the breaker is open', waitMs);
+    const late = new AbortController();
+    const timer = clock.after(timeoutMs, () => late.abort(new Error('it does not answer in time')));
+    try {
+      const answer = await post(upstream, request, headers, AbortSignal.any([signal, late.signal]));
+      upstream.breaker.succeeded();
+      if (!mayChange(answer.status)) return { answer };
+      const isCredential = answer.status === 401 || answer.status === 403;
+      const after = retryAfterMs(headerOf(answer.raw, 'retry-after'), clock.now()) ?? 0;
+      // The login may have been ended: the next try has another token, or says so.
+      if (isCredential && login !== undefined)
+        await login.token({ forceRefresh: true }).catch(() => undefined);
+      return later(
+        `it answers with ${answer.status}`,
+        isCredential ? Math.max(after, refusedCredentialWaitMs) : after,
+      );
+    } catch (error) {
+      if (signal.aborted) upstream.breaker.released();
+      else upstream.breaker.failed();
+      signal.throwIfAborted();
+      return later((error as Error).message);
+    } finally {
+      timer.cancel();
+    }
+  };
+}
+
+/** More than OTLP would have a client retry: it may drop what it cannot send, this must not. */
+function mayChange(status: number): boolean {
+  return status >= 500 || [401, 403, 407, 408, 425, 429].includes(status);
+}
+
+function post(
+  upstream: Upstream,
+  { path, body }: OutboxRequest,
+  headers: string[],
+  signal: AbortSignal,
+): Promise<DeliveredAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let head: Omit<DeliveredAnswer, 'body'> | undefined;
+    let controller: Dispatcher.DispatchController | undefined;
+    const abort = () => {
+      controller?.abort(signal.reason as Error);
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const end = () => signal.removeEventListener('abort', abort);
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started;
+        if (signal.aborted) abort();
+      },
+      onResponseStart(started, status, _headers, reason) {
+        if (status >= 200) head = { status, reason, raw: rawOf(started.rawHeaders) };
+      },
+      onResponseData(_controller, chunk) {
+        bytes += chunk.length;
+        if (bytes <= longestAnswer) chunks.push(chunk);
+        else chunks.length = 0;
+      },
+      onResponseEnd() {
+        end();
+        if (head) resolve({ ...head, body: Buffer.concat(chunks) });
+      },
+      onResponseError(_controller, error) {
+        end();
+        reject(error);
+      },
+    };
+    const options = { path: upstream.basePath + path, method: 'POST' as const, headers, body };
+    // The signal is the time limit: undici's would not count the wait for a connection.
+    upstream.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
+  });
+}
+
+function headerOf(raw: readonly (Buffer | string)[], name: string): string | undefined {
+  for (let i = 0; i < raw.length; i += 2)
+    if (String(raw[i]).toLowerCase() === name) return String(raw[i + 1]);
+  return undefined;
+}

@@ -1,0 +1,134 @@
+import { gunzipSync, inflateSync } from 'node:zlib';
+import { isJsonObject, ServiceError, type Clock, type Dialect, type Ids } from '@sallyport/core';
+import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendAnswer } from '../http/answer.ts';
+import { parseJson } from '../http/body.ts';
+import type { BodyBudget } from '../http/body-budget.ts';
+import type { Drain } from '../http/drain.ts';
+import { isProtobuf } from '../http/otlp-refusal.ts';
+import { validate } from '../http/validation.ts';
+import type { Meter } from '../metrics/traffic.ts';
+import type { Conformance } from './conformance.ts';
+import type { DeliveredAnswer } from './delivery.ts';
+import { unreachable } from './failures.ts';
+import { checkFraming, type Forwarder } from './forward.ts';
+import { requestHeadersBy, responseHeaders, withBody } from './headers.ts';
+import type { Inspect } from './inspection.ts';
+import type { Outbox } from './outbox.ts';
+import { targetOf } from './target.ts';
+import { collect, tooLarge } from './upload.ts';
+
+/** The rows that an upstream need not be there for: what they take is worth as much later. */
+export function isKept({ id }: Endpoint): boolean {
+  return id === 'telemetry.batch' || id === 'telemetry.logs';
+}
+
+export interface KeepingOptions {
+  readonly endpoint: Endpoint;
+  readonly outbox: Outbox;
+  readonly trustProxy: boolean;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly drain: Drain;
+  readonly bodies: BodyBudget;
+  readonly meter: Meter;
+  /** 0: as many as the row takes. */
+  readonly maxBodyBytes: number;
+  readonly conformance: Conformance | undefined;
+  readonly inspect: Inspect | undefined;
+  /** Whether the requests of an organization may rest here. */
+  readonly mayKeep: (organizationId: string) => Promise<boolean>;
+}
+
+/** Passes requests on as a forwarder does, but keeps those that their upstream cannot take now. */
+export function createKeepingForwarder(options: KeepingOptions): Forwarder {
+  const { endpoint, outbox, clock, ids, bodies, meter, conformance, mayKeep } = options;
+  const { trustProxy, inspect } = options;
+  const rowBytes = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
+  const limit = options.maxBodyBytes > 0 ? Math.min(options.maxBodyBytes, rowBytes) : rowBytes;
+  // What rests has no credential: one is added on the way out.
+  const restingHeaders = requestHeadersBy({
+    credential: { kind: 'withhold', checked: true },
+    isWorkers: false,
+    isInspected: inspect !== undefined,
+    trustProxy,
+  });
+
+  return async (request, reply, arrived) => {
+    checkFraming(request.raw);
+    const path = targetOf(request.url);
+    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+    const held = bodies.hold();
+    try {
+      const began = clock.monotonic();
+      const body = await collect(request.raw, limit, held);
+      const waited = clock.monotonic() - began;
+      meter.receivedBytes += body.length;
+      conformance?.request(request, body);
+      meter.gatewaySeconds.observe((clock.monotonic() - arrived - waited) / 1000);
+      const headers = restingHeaders(request.raw, request.id);
+      // A delivery whose answer is lost is made again: the upstream can tell by this.
+      if (request.headers['idempotency-key'] === undefined) headers.push('idempotency-key', ids.next('req'));
+      const outbound = { receivedAt: clock.now(), path, headers, body };
+      const sentAt = clock.monotonic();
+      const answer = await outbox.deliver(outbound);
+      if (answer !== undefined) {
+        meter.upstreamSeconds.observe((clock.monotonic() - sentAt) / 1000);
+        return passOn(request, reply, answer, options);
+      }
+      const accepted = acceptance(request, body, options);
+      const { caller } = request;
+      const organizationId = caller && 'organizationId' in caller ? caller.organizationId : undefined;
+      if (organizationId !== undefined && !(await mayKeep(organizationId))) throw unreachable();
+      await outbox.keep({ ...outbound, headers: withoutSentAt(headers) });
+      sendAnswer(endpoint, reply, accepted);
+    } finally {
+      held.release();
+    }
+  };
+}
+
+/** The upstream's answer, in its own words. */
+function passOn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, reason, raw, body }: DeliveredAnswer,
+  { meter, drain, inspect }: KeepingOptions,
+): void {
+  const head = responseHeaders(raw, request.id);
+  const sent = inspect?.(status, head)?.look(body) ?? body;
+  const list = withBody(head.list, sent, sent !== body);
+  if (drain.draining) list.push('connection', 'close');
+  reply.hijack();
+  meter.sentBytes += sent.length;
+  reply.raw.writeHead(status, reason, list).end(sent);
+}
+
+/** What the contract has for a request that is taken. Throws `invalid_request` where the upstream would have to. */
+function acceptance(request: FastifyRequest, body: Buffer, { endpoint, dialect }: KeepingOptions): unknown {
+  if (isProtobuf(request)) return new Uint8Array();
+  const parsed = parseJson(plain(body, request.headers['content-encoding'] ?? '', endpoint).toString());
+  validate(endpoint, request, endpoint.id === 'telemetry.logs' ? body : parsed, dialect);
+  const events = isJsonObject(parsed) ? parsed['events'] : undefined;
+  return endpoint.id === 'telemetry.logs' ? {} : { accepted: Array.isArray(events) ? events.length : 0 };
+}
+
+function plain(body: Buffer, contentEncoding: string, { limits }: Endpoint): Buffer {
+  const decode = { gzip: gunzipSync, 'x-gzip': gunzipSync, deflate: inflateSync }[
+    contentEncoding.trim().toLowerCase()
+  ];
+  if (decode === undefined) return body;
+  try {
+    return decode(body, { maxOutputLength: limits?.bodyBytes ?? defaultLimits.bodyBytes });
+  } catch (cause) {
+    const description = 'The body is too large, or is not in the encoding that it says.';
+    throw new ServiceError('invalid_request', description, { cause });
+  }
+}
+
+/** By when it was sent, the upstream would take the time that it rested here for a fault of the sender's clock. */
+function withoutSentAt(headers: readonly string[]): string[] {
+  return headers.filter((_, i) => headers[i - (i % 2)]?.toLowerCase() !== 'x-sent-at');
+}
