@@ -60,10 +60,10 @@ export class Installation {
   }
 
   /** Logs the owner in by a session key, as a script does. */
-  async login(): Promise<void> {
-    const key = this.run(join(binDir, 'sallyport-gateway'), ['admin', 'session-key']);
+  async login(env: NodeJS.ProcessEnv = {}): Promise<void> {
+    const key = this.run(join(binDir, 'sallyport-gateway'), ['admin', 'session-key'], { env });
     await key.end();
-    const login = this.sallyport(['login', '--session-key-stdin'], { input: key.stdout });
+    const login = this.sallyport(['login', '--session-key-stdin'], { input: key.stdout, env });
     if ((await login.end()) !== 0) throw new Error(`login failed:\n${key.screen}\n${login.screen}`);
   }
 
