@@ -8,7 +8,7 @@ export type StopReason = 'bridge_stopped' | 'bridge_killed';
 
 /** What a running bridge tells its embedder. Waits are in milliseconds. */
 export type RuntimeEvent =
-  /** `resumed`: the service knew this environment already. */
+  /** `resumed`: it is the environment of this bridge's last registration. */
   | { readonly type: 'registered'; readonly environmentId: string; readonly resumed: boolean }
   /** The link to the service works: at the start, and again after `offline`, `login_required` or `refused`. */
   | { readonly type: 'polling'; readonly environmentId: string }

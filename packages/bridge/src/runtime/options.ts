@@ -15,6 +15,8 @@ export interface BridgeRuntimeOptions extends ClientOptions {
   readonly directory: string;
   /** The friendly machine name. Default: the host's name. */
   readonly name?: string;
+  /** The environment to be the bridge of: a managed one, say. Default: the one of this directory, from before or new. */
+  readonly environmentId?: string;
   /** Added to the environment's metadata (`platform`, `arch` are set). */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** What runs a session: a command of the shell, or an executor of the caller's own. */

@@ -34,6 +34,32 @@ describe('registration', () => {
     );
   });
 
+  test('is of the environment that was named, over the one from before', async () => {
+    const first = start({ run: 'true' });
+    await first.until('registered');
+    await first.stop();
+    service.environmentId = 'env_asked';
+    const { stateDir } = first;
+    const second = start({ run: 'true', stateDir, environmentId: 'env_asked' });
+    expect(await second.until('registered')).toMatchObject({ environmentId: 'env_asked', resumed: false });
+    expect((await service.called('register', 2)).body).toMatchObject({ environment_id: 'env_asked' });
+  });
+
+  test('of no other environment than the named one is kept', async () => {
+    const { result } = start({ run: 'true', environmentId: 'env_asked' });
+    await expect(result).rejects.toMatchObject({ code: 'other_environment' });
+    expect((await service.called('disconnect')).path).toContain('/env_1/');
+    expect(service.calls.all.map(({ route }) => route)).not.toContain('poll');
+  });
+
+  test('waits for the named environment while another bridge holds it', async () => {
+    const body = { error: 'already_registered', environment_id: 'env_1', retry_after_ms: 30_000 };
+    service.script('register', { status: 409, body });
+    const bench = startImpatient({ run: 'true', environmentId: 'env_1' });
+    await bench.until('registered');
+    expect(bench.of('occupied')).toHaveLength(1);
+  });
+
   test('waits through whatever a broken service or proxy answers', async () => {
     service.script(
       'register',

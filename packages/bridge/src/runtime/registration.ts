@@ -5,10 +5,12 @@ import type { Context } from './context.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
 import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
+import { RuntimeError } from './runtime-error.ts';
 import type { BridgeState } from './state.ts';
 import { within } from './within.ts';
 
 const jitterMs = 1_000;
+const farewellMs = 1_500;
 
 export interface RegistrationOptions {
   readonly context: Context;
@@ -17,6 +19,7 @@ export interface RegistrationOptions {
   readonly runnerVersion: string;
   readonly directory: string;
   readonly name?: string;
+  readonly environmentId?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Told after each registration where the service gives hints, if it does. */
   readonly onHintsAt: (url: string | undefined) => void;
@@ -41,7 +44,7 @@ export class Registration {
     this.#options = options;
     this.#backoff = new Backoff(options.context);
     this.#pause = new Pause(options.context.clock);
-    this.#environmentId = options.state.pointer?.environment_id;
+    this.#environmentId = options.environmentId ?? options.state.pointer?.environment_id;
   }
 
   /** Only after `register`. */
@@ -65,8 +68,8 @@ export class Registration {
   }
 
   /**
-   * Registers, however long it takes; resolves early when stopped. Rejects only with the first registration's 400, which no
-   * waiting cures.
+   * Registers, however long it takes; resolves early when stopped. Rejects only with what no waiting cures at the
+   * first registration: its 400, and `other_environment`.
    */
   async register(): Promise<void> {
     const { signal } = this.#abort;
@@ -77,9 +80,12 @@ export class Registration {
         token = await this.#options.deviceToken.token(
           refused === undefined ? { signal } : { forceRefresh: true, refused, signal },
         );
-        return this.#settle(await this.#send(token));
+        const registered = await this.#send(token);
+        await this.#requireAsked(registered);
+        return this.#settle(registered);
       } catch (error) {
         if (this.#isStopping()) return;
+        if (error instanceof RuntimeError) throw error;
         const { kind } = judgeFailure(error);
         const isRefusal = kind === 'login_required' || kind === 'refused';
         // It may have been the device's token, not the login, whatever the source of tokens says of that: once with a new one.
@@ -146,16 +152,30 @@ export class Registration {
     return { environmentId, ...(typeof hintsAt === 'string' && { hintsAt }) };
   }
 
+  /** The service has no such environment for this login, and gave what it has for this place: whoever named one wants no other. */
+  async #requireAsked({ environmentId }: Registered): Promise<void> {
+    const { environmentId: asked } = this.#options;
+    if (this.#isRegistered || asked === undefined || environmentId === asked) return;
+    this.#environmentId = environmentId;
+    this.#isRegistered = true;
+    await this.disconnect(farewellMs).catch(() => undefined);
+    throw new RuntimeError(
+      'other_environment',
+      `The service does not let this login take up ${asked}, and gave ${environmentId} instead, which is left alone: name an environment of this account that is not archived.`,
+    );
+  }
+
   #settle({ environmentId, hintsAt }: Registered): void {
     const { context, state } = this.#options;
-    const generation = (state.pointer?.generation ?? 0) + 1;
+    const { pointer } = state;
+    const generation = (pointer?.generation ?? 0) + 1;
     state.savePointer({
       environment_id: environmentId,
       worker_id: context.workerId,
       generation,
       ...(hintsAt !== undefined && { bridge_ws_url: hintsAt }),
     });
-    const resumed = environmentId === this.#environmentId;
+    const resumed = environmentId === pointer?.environment_id;
     this.#environmentId = environmentId;
     this.#isRegistered = true;
     this.#backoff.succeeded();
@@ -186,9 +206,10 @@ export class Registration {
   ): Promise<boolean> {
     const { context } = this.#options;
     const { environment_id: holder, retry_after_ms: lapsesInMs } = details;
-    if (holder !== undefined && holder === this.#environmentId) {
+    const { pointer } = this.#options.state;
+    if (holder !== undefined && holder === this.#environmentId && holder === pointer?.environment_id) {
       // The refusal does not say where hints are: where they were.
-      const hintsAt = this.#options.state.pointer?.bridge_ws_url;
+      const hintsAt = pointer.bridge_ws_url;
       this.#settle({ environmentId: this.#environmentId, ...(hintsAt !== undefined && { hintsAt }) });
       return true;
     }

@@ -4,6 +4,8 @@ export type RuntimeErrorCode =
   | 'conflict'
   /** The directory to run in does not exist, or is none. */
   | 'invalid_directory'
+  /** The service gave another environment than the one that was named. */
+  | 'other_environment'
   /** The bridge's own files cannot be read or written. */
   | 'state_failed';
 

@@ -11,7 +11,7 @@ export function judgeLiveSessions(live: number, { liveSessions }: Quota): void {
   if (liveSessions === 0 || live < liveSessions) return;
   throw new ServiceError(
     'quota_exceeded',
-    `The organization has ${liveSessions} sessions that have not ended, and may have no more: wait for one to end, or stop one.`,
+    `The organization has ${liveSessions} ${liveSessions === 1 ? 'session that has' : 'sessions that have'} not ended, and may have no more: wait for one to end, or stop one.`,
     { details: { quota: 'live_sessions', limit: liveSessions } },
   );
 }

@@ -43,9 +43,10 @@ describe('a quota of live sessions', () => {
     expect((await create()).id).toBe((await create()).id);
     const theirs = await harness.register(other);
     await harness.engine.sessions.create(other, sessionRequest(theirs));
-    await expect(harness.engine.sessions.create(other, sessionRequest(theirs))).rejects.toMatchObject(
-      quotaError('live_sessions'),
-    );
+    await expect(harness.engine.sessions.create(other, sessionRequest(theirs))).rejects.toMatchObject({
+      ...quotaError('live_sessions'),
+      message: expect.stringContaining('has 1 session that has not ended') as string,
+    });
   });
 
   test("counts by the states that the store's index knows", () => {

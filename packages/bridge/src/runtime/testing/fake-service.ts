@@ -132,6 +132,7 @@ export class FakeService {
 
   /** Forgets what a test made of it. */
   reset(): void {
+    this.environmentId = 'env_1';
     this.calls.all.length = 0;
     for (const recorder of [this.streams, this.hints, this.eventStreams]) recorder.all.length = 0;
     this.givesHints = false;
