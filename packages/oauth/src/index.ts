@@ -4,7 +4,7 @@ export { loginWithDevice, type DeviceLogin, type DevicePrompt } from './client/d
 export { loginWithSessionKey, type SessionKeyLogin } from './client/session-key.ts';
 export { logout, revokeLogin, type Logout, type LogoutResult } from './client/logout.ts';
 export { TokenProvider, type TokenProviderOptions } from './client/token-provider.ts';
-export { storeLogin, trustDevice, type TrustDevice } from './client/stored-login.ts';
+export { storeLogin, trustDevice, type StoredLogin, type TrustDevice } from './client/stored-login.ts';
 export { LoginError, loginNextSteps, type LoginErrorCode } from './client/login-error.ts';
 
 // The steps of the logins, for front ends that take them one by one.

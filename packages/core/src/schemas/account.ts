@@ -5,7 +5,13 @@ export const Bootstrap = z.looseObject({
   account: z.looseObject({
     uuid: z.string(),
     memberships: z.array(
-      z.looseObject({ organization: z.looseObject({ uuid: z.string(), capabilities: z.array(z.string()) }) }),
+      z.looseObject({
+        organization: z.looseObject({
+          uuid: z.string(),
+          capabilities: z.array(z.string()),
+          name: z.string().optional().describe('an addition of ours: what people know it by'),
+        }),
+      }),
     ),
   }),
 });

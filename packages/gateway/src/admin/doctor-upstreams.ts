@@ -9,6 +9,14 @@ import { ExplainedError } from './failure.ts';
 
 type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
 
+/** What can be served so, but not whole. `undefined`: nothing. */
+export function adviceOn(config: Config): string | undefined {
+  const destinations = destinationsOf(config);
+  if (destinations.get('devices')?.to !== 'local' || destinations.get('bridge')?.to !== 'upstream')
+    return undefined;
+  return 'areas.oauth and areas.devices are local, but areas.bridge is upstream: no bridge can register there through this gateway, because its device token is of this gateway and does not leave it. Set areas.bridge, areas.sessions, areas.worker and areas.environments to local.';
+}
+
 /** Asks each upstream what a request would ask of it, step by step; a step that fails is the last one. */
 export async function checkUpstreams(config: Config, check: Check): Promise<void> {
   const destinations = destinationsOf(config);

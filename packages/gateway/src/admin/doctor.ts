@@ -6,14 +6,14 @@ import { embeddedStorePath } from '../store/embedded/path.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
 import { openWriter } from '../store/embedded/writer.ts';
 import { configOf } from './config-of.ts';
-import { checkUpstreams } from './doctor-upstreams.ts';
+import { adviceOn, checkUpstreams } from './doctor-upstreams.ts';
 import { describeFailure } from './failure.ts';
 import type { ConfigFlags } from './flags.ts';
 
 /** As `sallyport doctor` tells it; what to do about a failure is the end of what it says. */
 interface Finding {
   readonly check: string;
-  readonly status: 'ok' | 'fail';
+  readonly status: 'ok' | 'warn' | 'fail';
   readonly says: string;
 }
 
@@ -61,9 +61,11 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
         () => checkStore(path, directory.running !== undefined),
         (finding) => `${path} ${finding}`,
       );
+    const advice = adviceOn(config);
+    if (advice !== undefined) findings.push({ check: 'areas', status: 'warn', says: advice });
     await checkUpstreams(config, check);
   }
-  const ok = findings.every(({ status }) => status === 'ok');
+  const ok = findings.every(({ status }) => status !== 'fail');
   for (const { check: name, status, says } of flags.json === true ? [] : findings)
     process.stdout.write(`${status.padEnd(4)}  ${name}: ${says}\n`);
   if (flags.json === true) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`);

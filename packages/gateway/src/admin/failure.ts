@@ -21,6 +21,9 @@ export function describeFailure(error: unknown, env = process.env): Failure {
       message: `${error.message} See to its disk (room, and the right to write), and try again.`,
       exitCode: 1,
     };
+  // Here what was asked for is what the command line said.
+  if (error instanceof ServiceError && /^invalid_(request|scope)$/.test(error.code))
+    return { message: error.message, exitCode: 2 };
   if (error instanceof StoreError || error instanceof ServiceError || error instanceof ExplainedError)
     return { message: error.message, exitCode: 1 };
   const { code, syscall, path, port, address } = error as NodeJS.ErrnoException & {

@@ -43,6 +43,17 @@ async function record(...args: string[]): Promise<Record<string, unknown>> {
 
 const newOrganization = async (name: string) => String((await record('org', 'add', name))['id']);
 
+test.each([
+  [['user', 'add', 'notanemail'], 'This is not an e-mail address.'],
+  [['client', 'add', '--name', 'x', '--redirect-uri', 'nowhere'], 'A redirect URI must be https'],
+  [
+    ['client', 'add', '--name', 'x', '--redirect-uri', 'https://a.example/', '--scope', 'all'],
+    'The scopes are',
+  ],
+])('%j is wrong usage', async (args, message) => {
+  expect((await admin(...args)).failed).toEqual([2, expect.stringContaining(message)]);
+});
+
 describe('admin org', () => {
   test('set changes what is given and keeps the rest; list shows it', async () => {
     const id = await newOrganization('Changed');
@@ -114,7 +125,7 @@ describe('admin user', () => {
     expect(await record('user', 'list', '--org', org)).toEqual([both]);
     expect(await record('user', 'list')).toMatchObject([{ email: 'owner@localhost' }, both]);
     expect((await admin('user', 'role', 'ann@example.com', 'member')).failed).toEqual([
-      1,
+      2,
       'ann@example.com is a member of several organizations: name one with --org; `sallyport-gateway admin org list` shows them.',
     ]);
     expect((await admin('user', 'role', 'ann@example.com', 'king')).failed?.[0]).toBe(2);

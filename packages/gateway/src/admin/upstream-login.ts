@@ -25,7 +25,7 @@ export async function loginUpstream(flags: ConfigFlags): Promise<void> {
           `Open ${printable(uri)} in a browser and enter the code ${printable(code)}\n`,
         ),
     });
-    const { organizationId, expiresAt } = await storeLogin(store, baseUrl, login);
+    const { organizationId, expiresAt } = (await storeLogin(store, baseUrl, login)).stored;
     const record = { upstream: baseUrl, organization: organizationId, expires_at: toTimestamp(expiresAt) };
     process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
     if (!config.upstream.login)

@@ -6,6 +6,7 @@ import { createDrift, driftFile } from './drift.ts';
 import { Occupancy } from './occupancy.ts';
 import type { Outbox } from './outbox.ts';
 import type { Passthrough } from './routes.ts';
+import type { UpstreamLogin } from './upstream-login.ts';
 import type { Upstreams } from './upstreams.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function openPassthrough(
   const urls = upstream.map(({ url }) => url);
   const logsIn = upstream.find(({ credential }) => credential.kind === 'login');
   const upstreams = await open(urls, config, clock);
-  const login = logsIn && (await import('./upstream-login.ts')).openUpstreamLogin(config, logsIn.url);
+  const login = logsIn && (await ownLogin(config, logsIn.url, log));
   const drift =
     config.upstream.validation === 'off' || urls.length === 0
       ? undefined
@@ -58,6 +59,12 @@ async function deliveryOfTelemetry(
   if (to?.to !== 'upstream' || to.credential.kind === 'forward') return undefined;
   const { deliverBy } = await import('./delivery.ts');
   return deliverBy({ upstream: upstreams.at(to.url), credential: to.credential, ...ports });
+}
+
+async function ownLogin(config: Config, url: string, log: Log): Promise<UpstreamLogin> {
+  const { openUpstreamLogin, warnWithoutLogin } = await import('./upstream-login.ts');
+  await warnWithoutLogin(config, url, log);
+  return openUpstreamLogin(config, url);
 }
 
 async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { TokenSource } from '@sallyport/core';
+import type { Log, TokenSource } from '@sallyport/core';
 import { undiciTransport, type Transport } from '@sallyport/core/client';
 import { fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
 import type { Config } from '../config/schema.ts';
@@ -30,4 +30,15 @@ export function openUpstreamLogin(config: Config, url: string): UpstreamLogin {
     transport,
   });
   return { token: (options) => tokens.token(options), close: () => transport.close() };
+}
+
+/** Says at the start what every caller would be told otherwise: the upstream cannot be asked without a login there. */
+export async function warnWithoutLogin(config: Config, url: string, log: Log): Promise<void> {
+  const remedy = 'make one with `sallyport-gateway admin upstream login`';
+  try {
+    if (!(await upstreamLogins(config).load(url)))
+      log.warn({ upstream: url }, `upstream.login is set, but there is no login at ${url}: ${remedy}`);
+  } catch (error) {
+    log.warn({ upstream: url, err: error }, `the login at ${url} cannot be read: ${remedy}`);
+  }
 }

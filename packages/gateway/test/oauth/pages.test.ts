@@ -415,7 +415,15 @@ describe('over HTTP', () => {
     const known = {
       account: {
         uuid: owner.accountId,
-        memberships: [{ organization: { uuid: organizationId, capabilities: ['agent_code'] } }],
+        memberships: [
+          {
+            organization: {
+              uuid: organizationId,
+              capabilities: ['agent_code'],
+              name: expect.any(String) as string,
+            },
+          },
+        ],
       },
     };
     expect(await bootstrap(bearer)).toEqual(known);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Check } from '../../src/admin/doctor.ts';
-import { checkUpstreams } from '../../src/admin/doctor-upstreams.ts';
+import { adviceOn, checkUpstreams } from '../../src/admin/doctor-upstreams.ts';
 import { describeFailure } from '../../src/admin/failure.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { answer, rawUpstream } from './raw-upstream.ts';
@@ -57,6 +57,16 @@ describe('doctor', () => {
     const flags = { ...local, 'upstream.credential': 'sk-team', 'upstream.credentialHeader': 'x-api-key' };
     expect((await findingsAt(upstream.url, flags))[2]).toEqual(['credential', true, 'is not refused (200)']);
     expect(upstream.heads.find((head) => head.startsWith('GET /v1/models'))).toContain('x-api-key: sk-team');
+  });
+
+  test('warns of bridges whose device tokens the upstream would never see', () => {
+    const advice = (flags: object) =>
+      adviceOn(loadConfig({ env: {}, flags: { upstream: 'https://api.example', ...flags } }).config);
+    const split = { ...local, 'upstream.credential': 'none' };
+    expect(advice(split)).toMatch(/areas\.devices are local, but areas\.bridge is upstream/);
+    expect(advice({})).toBeUndefined();
+    const here = ['bridge', 'sessions', 'worker', 'environments'].map((name) => [`areas.${name}`, 'local']);
+    expect(advice({ ...split, ...(Object.fromEntries(here) as object) })).toBeUndefined();
   });
 
   test('says how to make the login of its own that it lacks', async () => {

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@sallyport/core';
 import { firstPartyClient } from '@sallyport/core/contract';
 import { onTestFinished, expect, test } from 'vitest';
 import { createLog } from '../../src/http/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { openPassthrough } from '../../src/passthrough/open.ts';
 import { upstreamLogins } from '../../src/passthrough/upstream-login.ts';
 import { answer, rawUpstream } from './raw-upstream.ts';
 import { through } from './through.ts';
@@ -128,4 +130,28 @@ test('whoever is nobody here does not get it', async () => {
   await using _served = served;
   expect((await fetch(`${served.url}/v1/models`)).status).toBe(401);
   expect(upstream.heads).toEqual([]);
+});
+
+test('a gateway that lacks its login says so at the start, and how to make one', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'sallyport-login-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const upstream = 'https://api.example';
+  const flags = {
+    upstream,
+    dataDir,
+    'areas.oauth': 'local',
+    'areas.devices': 'local',
+    'upstream.login': true,
+  };
+  const { config } = loadConfig({ env: {}, flags });
+  const warnings = async () => {
+    const lines: string[] = [];
+    const to = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
+    await (await openPassthrough(config, systemClock, createLog('warn', to))).close();
+    return lines;
+  };
+  expect(await warnings()).toEqual([expect.stringContaining('sallyport-gateway admin upstream login')]);
+  const login = { clientId: firstPartyClient.id, accessToken: 'token-1', expiresAt: 0, scope: 'vendor_api' };
+  await upstreamLogins(config).save(upstream, { baseUrl: upstream, ...login });
+  expect(await warnings()).toEqual([]);
 });

@@ -117,10 +117,17 @@ describe('a trusted device token', () => {
     ['goes with another service', { baseUrl: 'https://gate.example' }, undefined],
   ])('%s', async (_, more, kept) => {
     await store.save('main', login({ deviceToken: 'tdt-0' }));
-    const stored = await storeLogin(store, 'main', login({ accessToken: 'at-9', ...more }));
+    const { stored } = await storeLogin(store, 'main', login({ accessToken: 'at-9', ...more }));
     expect(stored.deviceToken).toBe(kept);
     expect(await store.load('main')).toEqual(stored);
   });
+});
+
+test('a new login gives the one that it replaced, unless its refresh token is the same', async () => {
+  expect(await storeLogin(store, 'main', login())).not.toHaveProperty('replaced');
+  const again = await storeLogin(store, 'main', login({ refreshToken: 'rt-9' }));
+  expect(again.replaced).toMatchObject({ refreshToken: login().refreshToken });
+  expect(await storeLogin(store, 'main', login({ refreshToken: 'rt-9' }))).not.toHaveProperty('replaced');
 });
 
 test('a new login replaces a damaged one', async () => {

@@ -2,15 +2,22 @@ import type { Client } from '@sallyport/core/client';
 import type { Credentials, TokenStore } from '../store/token-store.ts';
 import { LoginError } from './login-error.ts';
 
-/**
- * Stores a new login, over whatever was there, damaged or not. A trusted device token stays, if it is the same account's.
- * Gives the login as stored.
- */
-export function storeLogin(store: TokenStore, key: string, login: Credentials): Promise<Credentials> {
+export interface StoredLogin {
+  /** The login as stored. */
+  readonly stored: Credentials;
+  /** The one that it replaced, which holds at the service still: for `revokeLogin`. */
+  readonly replaced?: Credentials;
+}
+
+/** Stores a new login, over whatever was there, damaged or not. A trusted device token stays, if it is the same account's. */
+export function storeLogin(store: TokenStore, key: string, login: Credentials): Promise<StoredLogin> {
   return store.withLock(key, async () => {
-    const kept = { ...deviceTokenFor(login, await previous(store, key)), ...login };
-    await store.save(key, kept);
-    return kept;
+    const replaced = await previous(store, key);
+    const stored = { ...deviceTokenFor(login, replaced), ...login };
+    await store.save(key, stored);
+    // A service that gives the same token again would end both.
+    const holds = replaced !== undefined && replaced.refreshToken !== login.refreshToken;
+    return { stored, ...(holds && { replaced }) };
   });
 }
 

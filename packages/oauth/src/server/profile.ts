@@ -50,6 +50,7 @@ export function createProfiles({ store, dialect, config }: Context): Profiles {
             organization: {
               uuid: organization.id,
               capabilities: organization.capabilities.map((name) => inDialect(name, dialect)),
+              name: organization.name,
             },
           })),
         },
