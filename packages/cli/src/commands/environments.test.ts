@@ -3,6 +3,7 @@ import type { OrganizationEnvironment } from '@sallyport/core/contract';
 import { expect, test } from 'vitest';
 import { CommandError } from '../io/exit.ts';
 import { freest, onlyOnline } from './environments.ts';
+import { environmentChoice } from './option-values.ts';
 
 const now = Date.UTC(2026, 0, 1);
 
@@ -91,4 +92,9 @@ test('by a tag the one online is taken that has the fewest sessions', () => {
     'No environment with the tag "mac" is online. Online are those with: gpu, linux.',
   );
   expect(() => freest([], 'mac')).toThrow('No environment with the tag "mac" is online.');
+});
+
+test.each(['', ' ', 'tag:', 'tag: '])('%j names no environment', (given) => {
+  expect(() => environmentChoice(given)).toThrow('an id or tag:NAME is needed');
+  expect(environmentChoice('tag:linux')).toBe('tag:linux');
 });

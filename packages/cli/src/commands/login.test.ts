@@ -82,6 +82,35 @@ test('a login is in the keychain, and every command finds it there, until it is 
   expect(keyring()).toEqual([]);
 });
 
+test('a new login ends the one before, once it is stored; whether or not that succeeds it holds', async () => {
+  const issue = (n: number) => {
+    const tokens = { access_token: 'at-1', refresh_token: `rt-${n}`, expires_in: 3600 };
+    answers['POST /v1/oauth/token'] = { body: tokens };
+  };
+  const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
+  const stored = () =>
+    (JSON.parse(readFileSync(loginFile(), 'utf8')) as { refreshToken: string }).refreshToken;
+  const atRevocation: string[] = [];
+  answers['POST /v1/oauth/revoke'] = () => {
+    atRevocation.push(stored());
+    return { body: '' };
+  };
+  await run('missing', login, file);
+  issue(2);
+  expect(await run('missing', login, file)).toMatchObject({ exitCode: 0, stderr: '' });
+  const revoked = service.seen.filter(({ url }) => url === '/v1/oauth/revoke').map(({ body }) => body);
+  expect(revoked).toMatchObject([{ token: 'rt-1' }]);
+  expect(atRevocation).toEqual(['rt-2']);
+
+  issue(3);
+  answers['POST /v1/oauth/revoke'] = { status: 400, body: { error: 'invalid_request' } };
+  const { exitCode, stderr } = await run('missing', login, file);
+  expect({ exitCode, stored: stored() }).toEqual({ exitCode: 0, stored: 'rt-3' });
+  expect(stderr).toMatch(
+    /^The login from before could not be ended \(.+\); it holds at \S+ until it expires\.\n$/,
+  );
+});
+
 test('a session key that is refused is what the person is told to renew', async () => {
   answers[`POST /v1/oauth/${mine}/authorize`] = noLogin;
   const { exitCode, stderr } = await run('working', login);

@@ -12,10 +12,14 @@ import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { advising } from '../io/next-step.ts';
+import { printable } from '../io/printable.ts';
 import { readStdin } from '../io/stdin.ts';
 import type { Output } from '../io/terminal.ts';
 import { waitingForApproval } from './waiting-for-approval.ts';
 import { describeAccount } from './whoami.ts';
+
+/** How long the word that an older login has ended may take. */
+const farewellMs = 3_000;
 
 export interface LoginOptions {
   readonly device?: boolean;
@@ -33,17 +37,38 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
   const credentials = await logIn(context, reached, options).catch((error: unknown) => {
     throw isNotThere(error) ? noGatewayAt(context.settings.baseUrl, error) : error;
   });
-  await storeLogin(store, loginKey, credentials).catch(async (error: unknown) => {
+  const { replaced } = await storeLogin(store, loginKey, credentials).catch(async (error: unknown) => {
     // Nobody could use it, and nobody could end it.
     await revokeLogin(reached, credentials).catch(() => undefined);
     throw error;
   });
+  if (replaced) await endReplaced(context, reached, replaced);
   const client = createClient({
     ...reached,
     tokens: { token: () => Promise.resolve(credentials.accessToken) },
   });
   const output = describeAccount(await client.oauth.profile(), context.settings.baseUrl);
   return { json: output.json, human: `Logged in as ${output.human}` };
+}
+
+/** The login from before: nobody could end it any more, since its tokens are gone from here. */
+async function endReplaced(
+  { clock, terminal, settings }: Context,
+  reached: ReturnType<typeof reach>,
+  replaced: Credentials,
+): Promise<void> {
+  const late = new AbortController();
+  const timer = clock.after(farewellMs, () => late.abort(), { keepAlive: true });
+  try {
+    await revokeLogin({ ...reached, clientId: replaced.clientId }, replaced, late.signal);
+  } catch (error) {
+    const why = late.signal.aborted ? `no answer within ${farewellMs / 1000} s` : (error as Error).message;
+    terminal.note(
+      `The login from before could not be ended (${printable(why)}); it holds at ${settings.baseUrl} until it expires.`,
+    );
+  } finally {
+    timer.cancel();
+  }
 }
 
 function isNotThere(error: unknown): error is ServiceError {

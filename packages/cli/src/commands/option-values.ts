@@ -23,6 +23,12 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** An environment's id, or `tag:NAME`. */
+export function environmentChoice(text: string): string {
+  if (/^(tag:)?\s*$/.test(text)) throw new InvalidArgumentError('an id or tag:NAME is needed');
+  return text;
+}
+
 /** For an option that may be repeated. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];

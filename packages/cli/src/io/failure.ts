@@ -99,6 +99,7 @@ const exitCodesByCode: Readonly<Record<string, ExitCode>> = {
   invalid_address: exitCodes.usage,
   insecure_address: exitCodes.usage,
   invalid_directory: exitCodes.usage,
+  other_environment: exitCodes.notFound,
   conflict: exitCodes.conflict,
   timed_out: exitCodes.unreachable,
   aborted: exitCodes.interrupted,

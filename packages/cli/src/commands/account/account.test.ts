@@ -16,7 +16,11 @@ let service: Service;
 let answers: Record<string, Answer>;
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'sallyport-account-'));
-  const memberships = [mine, other].map((uuid) => ({ organization: { uuid, capabilities: ['agent_code'] } }));
+  const memberships = [
+    // A service of another make may give no name.
+    { organization: { uuid: mine, capabilities: ['agent_code'] } },
+    { organization: { uuid: other, capabilities: ['agent_code'], name: 'Team' } },
+  ];
   answers = { 'GET /api/bootstrap': { body: { account: { uuid: 'a', memberships } } } };
   service = await startService(answers);
 });
@@ -52,7 +56,7 @@ test('roles are listed', async () => {
   expect(await run('roles')).toEqual(done('ROLE    PERMISSIONS\nviewer  read\n'));
 });
 
-test('settings are those of the organization; none is said', async () => {
+test('settings are those of the organization; where there are none, who sets them is said', async () => {
   const path = 'GET /api/agent_code/settings';
   answers[path] = { body: { settings: { telemetry: false, model: { name: 'x' } } } };
   expect(await run('settings')).toEqual(
@@ -60,13 +64,19 @@ test('settings are those of the organization; none is said', async () => {
   );
   expect(service.seen[0]?.headers['vendor-beta']).toBe('oauth-2025-04-20');
   answers[path] = { status: 204 };
-  expect(await run('settings')).toEqual(done('none\n'));
+  expect(await run('settings')).toEqual(
+    done(
+      expect.stringMatching(
+        /^The organization has no managed settings\. .+ org settings set ORG KEY JSON\n$/,
+      ) as string,
+    ),
+  );
   expect(await run('settings --json')).toEqual(done('null\n'));
 });
 
 test('organizations are listed, and one is used once the account is known to be a member', async () => {
   expect((await run('org list')).stdout).toBe(
-    `  UUID                                  CAPABILITIES\n  ${mine}  agent_code\n  ${other}  agent_code\n`,
+    `  UUID                                  NAME  CAPABILITIES\n  ${mine}        agent_code\n  ${other}  Team  agent_code\n`,
   );
   expect(await run(`org use ${other}`)).toEqual(done(`organization is ${other}.\n`));
   expect(JSON.parse(readFileSync(join(cwd, 'config/config.json'), 'utf8'))).toEqual({ organization: other });

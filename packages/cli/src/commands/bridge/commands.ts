@@ -15,6 +15,7 @@ export function addBridgeCommands(program: Command, act: Act): void {
       .action(act(async () => (await import('./run.ts')).bridgeRun)),
     "sallyport bridge run --exec 'git log --oneline | head -3'",
     "sallyport bridge run --exec 'my-agent --stdin' --interactive --max-sessions 2 --tag linux",
+    "sallyport bridge run --env env_01 --exec 'my-agent --stdin'",
   );
   examples(
     runOptions(bridge.command('install'))

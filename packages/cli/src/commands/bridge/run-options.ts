@@ -5,6 +5,7 @@ import { collect, positiveInteger } from '../option-values.ts';
 export interface BridgeRunOptions {
   readonly dir: string;
   readonly name?: string;
+  readonly env?: string;
   readonly exec?: string;
   readonly maxSessions: number;
   readonly tag: readonly string[];
@@ -18,6 +19,7 @@ export function runOptions(command: Command): Command {
   return command
     .option('--dir <directory>', 'the working directory', process.cwd())
     .option('--name <name>', 'the name of this machine in lists')
+    .option('--env <id>', 'be the bridge of this environment; see `env create`')
     .option('--exec <command>', 'the command of each session; it gets the events as NDJSON on stdin')
     .option('--max-sessions <number>', 'sessions at the same time', positiveInteger, 4)
     .option('--tag <name>', 'a tag, for `session run --env tag:NAME`; may be repeated', collect, [])
@@ -33,10 +35,22 @@ export function runOptions(command: Command): Command {
 
 /** The words that say the same on a command line. */
 export function runWords(options: BridgeRunOptions & { readonly exec: string }): readonly string[] {
-  const { dir, name, exec, maxSessions, tag, envPass = [], interactive = false, worktrees, onEnd } = options;
+  const {
+    dir,
+    name,
+    env,
+    exec,
+    maxSessions,
+    tag,
+    envPass = [],
+    interactive = false,
+    worktrees,
+    onEnd,
+  } = options;
   return [
     ...['--dir', dir],
     ...(name === undefined ? [] : ['--name', name]),
+    ...(env === undefined ? [] : ['--env', env]),
     ...['--exec', exec],
     ...['--max-sessions', String(maxSessions)],
     ...tag.flatMap((each) => ['--tag', each]),

@@ -8,6 +8,7 @@ import { advising } from '../../io/next-step.ts';
 import { version } from '../../version.ts';
 import { deviceTokens } from './device-tokens.ts';
 import { neededCommand } from './needed-command.ts';
+import { requireEnvironment } from './require-environment.ts';
 import type { BridgeRunOptions } from './run-options.ts';
 import { watcher } from './watcher.ts';
 
@@ -21,6 +22,7 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
   const { terminal, interrupt } = context;
   const directory = resolve(options.dir);
   const connection = await connect(context);
+  if (options.env !== undefined) await requireEnvironment(connection, options.env, interrupt.asked);
   const name = options.name ?? hostname();
   const runtime = new BridgeRuntime({
     ...connection.clientOptions,
@@ -29,6 +31,7 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
     runnerVersion: version,
     directory,
     name,
+    ...(options.env !== undefined && { environmentId: options.env }),
     run,
     maxSessions: options.maxSessions,
     stateDir: context.settings.stateDir,

@@ -55,7 +55,17 @@ test('a bridge is installed, shown and uninstalled; what it runs takes what it i
   const cwd = mkdtempSync(join(tmpdir(), 'sallyport-unit-'));
   const env = { XDG_CONFIG_HOME: join(cwd, 'xdg') };
   const run = (...args: string[]) => runCli(['bridge', ...args], { cwd, env });
-  const options = ['--exec', 'echo "$1" 50%', '--tag', 'linux', '--on-end', 'true', '--interactive'];
+  const options = [
+    '--exec',
+    'echo "$1" 50%',
+    '--tag',
+    'linux',
+    '--on-end',
+    'true',
+    '--interactive',
+    '--env',
+    'env_1',
+  ];
 
   const printed = await run('install', ...options, '--print');
   expect(printed.exitCode, printed.stderr).toBe(0);
@@ -63,7 +73,8 @@ test('a bridge is installed, shown and uninstalled; what it runs takes what it i
   const [node, main, ...words] = wordsOf(printed.stdout);
   expect([node, main]).toEqual([process.execPath, join(import.meta.dirname, '../../main.ts')]);
   expect(words).toEqual([
-    ...['--base-url', 'http://127.0.0.1:8787', 'bridge', 'run', '--dir', cwd, '--exec', 'echo "$1" 50%'],
+    ...['--base-url', 'http://127.0.0.1:8787', 'bridge', 'run', '--dir', cwd],
+    ...['--env', 'env_1', '--exec', 'echo "$1" 50%'],
     ...[
       '--max-sessions',
       '4',

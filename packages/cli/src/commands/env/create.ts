@@ -1,5 +1,6 @@
 import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { printable } from '../../io/printable.ts';
 import type { Output } from '../../io/terminal.ts';
 import { metadataOf } from './metadata.ts';
 
@@ -18,5 +19,8 @@ export async function envCreate(context: Context, options: EnvCreateOptions): Pr
     body: { machine_name: options.name, directory: options.dir, metadata },
     signal: context.interrupt.asked,
   });
+  context.terminal.note(
+    `Give it a bridge, on its machine and in its directory: sallyport bridge run --env ${printable(created.id)} --exec 'CMD'`,
+  );
   return { json: created, human: created.id };
 }

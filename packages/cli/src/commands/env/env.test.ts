@@ -153,7 +153,12 @@ test('session list follows its pages, too', async () => {
 test('env create sends name, directory and metadata once, and prints the id', async () => {
   answerTo = () => ({ status: 201, body: environment('env_1') });
   const args = ['--name', 'build-1', '--dir', './srv', '--metadata', 'os=linux', '--metadata', 'a=b=c'];
-  expect(await run('env', 'create', ...args)).toEqual({ exitCode: 0, stdout: 'env_1\n', stderr: '' });
+  expect(await run('env', 'create', ...args)).toEqual({
+    exitCode: 0,
+    stdout: 'env_1\n',
+    stderr:
+      "Give it a bridge, on its machine and in its directory: sallyport bridge run --env env_1 --exec 'CMD'\n",
+  });
   expect(seen).toMatchObject([
     {
       method: 'POST',
@@ -174,6 +179,17 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(`error: ${message}\n`);
   expect(seen).toEqual([]);
+});
+
+test.each([
+  ['there is none', notFound, 4],
+  ['it is archived', { body: environment('env_x', { archived_at: '2021-01-01T00:00:00.000Z' }) }, 5],
+] as const)('bridge run --env registers nothing where %s', async (_, answer, code) => {
+  answerTo = (_method, url) => (url === '/v1/environments/env_x' ? answer : { status: 500, body: {} });
+  const { exitCode, stderr } = await run('bridge', 'run', '--env', 'env_x', '--exec', 'true');
+  expect(exitCode, stderr).toBe(code);
+  expect(stderr).toContain('sallyport env list');
+  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v1/environments/env_x']);
 });
 
 test('env get shows the record, and what to do where there is none', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -26,5 +26,22 @@ test.each(['--bundle', '--file'])('%s must name a file that exists; else nothing
     stdout: '',
     stderr: expect.stringMatching(/^error: There is no file typo\.zip\.\n/) as string,
   });
+  expect(service.seen).toEqual([]);
+});
+
+const isRoot = process.getuid?.() === 0;
+test.each([
+  ['a directory', 'folder', 'folder is no file.'],
+  // Root reads everything.
+  ...(isRoot ? [] : [['a file of others', 'closed', 'closed cannot be read by this account.']]),
+])('a --file that cannot be read (%s) is refused, not left out', async (_, name = '', message = '') => {
+  mkdirSync(join(cwd, 'folder'));
+  writeFileSync(join(cwd, 'closed'), 'x', { mode: 0o000 });
+  const { exitCode, stderr } = await runCli(['feedback', 'it broke', '--file', name, '--yes'], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' },
+  });
+  expect(stderr).toContain(`error: ${message}`);
+  expect(exitCode).toBe(2);
   expect(service.seen).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createRedactor, pathsOfThisProcess } from '@sallyport/telemetry';
@@ -43,8 +43,19 @@ export async function feedback(context: Context, options: FeedbackOptions, text:
 
 /** Before anything is sent: a slip in a name must not cost the file. */
 function requireFile(path: string | undefined): void {
-  if (path === undefined || existsSync(path)) return;
-  throw new CommandError('no_file', `There is no file ${path}.`, exitCodes.usage, 'Name one that exists.');
+  if (path === undefined) return;
+  const refuse = (code: string, message: string, nextStep: string, cause?: unknown) =>
+    new CommandError(code, message, exitCodes.usage, nextStep, { cause });
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw refuse('no_file', `There is no file ${path}.`, 'Name one that exists.');
+  if (!found.isFile() && !found.isFIFO())
+    throw refuse('no_file', `${path} is no file.`, 'Name files, one by one.');
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    const message = `${path} cannot be read by this account.`;
+    throw refuse('unreadable_file', message, 'Make it readable, or leave it out.', cause);
+  }
 }
 
 async function makeBundle(

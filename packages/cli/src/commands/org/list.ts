@@ -13,11 +13,15 @@ export async function orgList(context: Context): Promise<Output> {
     // The only one needs no choosing.
     in_use: organization.uuid === used || (used === undefined && memberships.length === 1),
   }));
-  const rows = organizations.map(({ uuid, capabilities, in_use }) => [
+  const rows = organizations.map(({ uuid, name = '', capabilities, in_use }) => [
     in_use ? '*' : '',
     uuid,
+    name,
     capabilities.join(', '),
   ]);
   const none = 'This account belongs to no organization.';
-  return { json: organizations, human: rows.length === 0 ? none : table(['', 'UUID', 'CAPABILITIES'], rows) };
+  return {
+    json: organizations,
+    human: rows.length === 0 ? none : table(['', 'UUID', 'NAME', 'CAPABILITIES'], rows),
+  };
 }

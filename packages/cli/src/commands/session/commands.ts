@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, duration, naturalNumber } from '../option-values.ts';
+import { collect, duration, environmentChoice, naturalNumber } from '../option-values.ts';
 import { takeOptions } from '../take.ts';
 
 export function addSessionCommands(program: Command, act: Act): void {
@@ -14,6 +14,7 @@ export function addSessionCommands(program: Command, act: Act): void {
       .option(
         '--env <id>',
         'the environment, or `tag:NAME`: one online with that tag; default: the only one online',
+        environmentChoice,
       )
       .option('--source <url>', 'a git repository to work in, `URL@REVISION`; may be repeated', collect, [])
       .option('--title <title>', 'a title for lists')

@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { testContext } from '../../testing/context.ts';
 import { WaitingNotice } from './waiting.ts';
 
-function waitFor(change: Partial<OrganizationEnvironment> | Error = {}, options = {}) {
+const start = "sallyport bridge run --env env_1 --exec 'CMD'";
+
+function waitFor(change: Partial<OrganizationEnvironment> | Error | 'unlisted' = {}, options = {}) {
   const bench = testContext(options);
   const environment: OrganizationEnvironment = {
     environment_id: 'env_1',
@@ -15,11 +17,11 @@ function waitFor(change: Partial<OrganizationEnvironment> | Error = {}, options 
     status: 'offline',
     last_seen_at: toTimestamp(bench.clock.now() - 120_000),
     active_sessions: 0,
-    ...(change instanceof Error ? {} : change),
+    ...(typeof change === 'string' || change instanceof Error ? {} : change),
   };
   const notice = new WaitingNotice(bench.context, 'env_1', async () => {
     if (change instanceof Error) throw change;
-    return environment;
+    return change === 'unlisted' ? undefined : environment;
   });
   return { ...bench, notice };
 }
@@ -38,12 +40,14 @@ test('after three seconds it says who is waited for, and again at growing interv
   await clock.advance(2_999);
   expect(text().stderr).toBe('');
   await clock.advance(1);
-  expect(text().stderr).toBe('waiting for env_1 (laptop, /repo); last seen 2 min ago\n');
+  expect(text().stderr).toBe(
+    `waiting for env_1 (laptop, /repo); last seen 2 min ago. Start its bridge there: ${start}\n`,
+  );
   await clock.advance(9_999);
   expect(text().stderr.split('\n')).toHaveLength(2);
   await clock.advance(1 + 30_000 + 60_000 + 60_000);
   expect(text().stderr.trim().split('\n')).toHaveLength(5);
-  expect(text().stderr).toMatch(/last seen 4 min ago\n$/);
+  expect(text().stderr).toMatch(/last seen 4 min ago\. .*\n$/);
   expect(text().stdout).toBe('');
 });
 
@@ -71,8 +75,16 @@ test('nothing is said once the work is taken, but again when it was given back',
   expect(clock.timers).toBe(0);
 });
 
-test('nothing is said with --json', async () => {
+test('an environment that never had a bridge is said to have none', async () => {
+  const { clock, text } = waitFor('unlisted');
+  await clock.advance(3_000);
+  expect(text().stderr).toBe(
+    `waiting for env_1, which has no bridge yet. Start one on its machine: ${start}\n`,
+  );
+});
+
+test('with --json it is said as well, on stderr: nothing else would tell why nothing comes', async () => {
   const { clock, text } = waitFor({}, { json: true });
-  await clock.advance(100_000);
-  expect(text()).toEqual({ stdout: '', stderr: '' });
+  await clock.advance(3_000);
+  expect(text()).toEqual({ stdout: '', stderr: expect.stringContaining('last seen 2 min ago') as string });
 });

@@ -39,8 +39,7 @@ export class WaitingNotice {
   }
 
   #wait(count: number): void {
-    const { clock, terminal } = this.#context;
-    if (terminal.json) return;
+    const { clock } = this.#context;
     const pauseMs = pausesMs[Math.min(count, pausesMs.length - 1)] ?? 0;
     const timer = clock.after(pauseMs, () => void this.#tell(timer, count));
     this.#timer = timer;
@@ -48,22 +47,27 @@ export class WaitingNotice {
 
   async #tell(timer: Timer, count: number): Promise<void> {
     // Without an answer the follower says that the connection is lost.
-    const environment = await this.#lookUp().catch(() => undefined);
+    const found = await this.#lookUp().then(
+      (environment) => ({ environment }),
+      () => undefined,
+    );
     if (this.#timer !== timer) return;
     const { clock, terminal } = this.#context;
-    terminal.note(
-      `waiting for ${this.#environmentId}${environment ? standing(environment, clock.now()) : ''}`,
-    );
+    const id = printable(this.#environmentId);
+    terminal.note(`waiting for ${id}${found ? standing(id, found.environment, clock.now()) : ''}`);
     this.#wait(count + 1);
   }
 }
 
-function standing(environment: OrganizationEnvironment, now: number): string {
+/** How the environment stands, and what brings it a bridge where it has none. */
+function standing(id: string, environment: OrganizationEnvironment | undefined, now: number): string {
+  if (!environment)
+    return `, which has no bridge yet. Start one on its machine: sallyport bridge run --env ${id} --exec 'CMD'`;
   const { machine_name: machine, directory, status, last_seen_at: lastSeenAt } = environment;
   const sessions = environment.active_sessions;
   const presence =
     status === 'online'
       ? `online, ${sessions} ${sessions === 1 ? 'session' : 'sessions'} running`
-      : `last seen ${ago(lastSeenAt, now)}`;
+      : `last seen ${ago(lastSeenAt, now)}. Start its bridge there: sallyport bridge run --env ${id} --exec 'CMD'`;
   return ` (${printable(machine)}, ${printable(directory)}); ${presence}`;
 }

@@ -19,6 +19,8 @@ const record = (id: number, more: object = {}) => ({
     body: { stringValue: `body ${id}` },
     attributes: [
       { key: 'event.name', value: { stringValue: 'tool.failed' } },
+      { key: 'service.name', value: { stringValue: 'agent_cli' } },
+      { key: 'event.id', value: { stringValue: '0b6f7a52' } },
       { key: 'list', value: { arrayValue: { values: [{ intValue: '1' }, { stringValue: 'a' }] } } },
     ],
     eventName: 'tool.failed',

@@ -3,6 +3,9 @@ import type { AnyValue, TelemetryRecord } from '@sallyport/core/contract';
 import { printable } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
 
+/** Attributes that the line shows by themselves, or that tell a person nothing. */
+const told: ReadonlySet<string> = new Set(['event.name', 'event.id', 'service.name']);
+
 /** A record as one line: when, how severe, of which service, its name, body and attributes. */
 export function renderRecord(
   { record, received_at: receivedAt, service_name: service }: TelemetryRecord,
@@ -11,7 +14,7 @@ export function renderRecord(
   const severityNumber = record.severityNumber ?? 0;
   const severity = (record.severityText || nameOf(severityNumber)).toUpperCase().slice(0, 5).padEnd(5);
   const eventName = record['eventName'];
-  const attributes = (record.attributes ?? []).filter(({ key }) => key !== 'event.name');
+  const attributes = (record.attributes ?? []).filter(({ key }) => !told.has(key));
   const parts = [
     terminal.style('dim', timeOf(record.timeUnixNano, receivedAt)),
     terminal.style(colourOf(severityNumber), printable(severity)),
