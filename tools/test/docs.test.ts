@@ -24,6 +24,14 @@ test('docs/exit-codes.md has the table of exit codes', () => {
     expect(meaning.startsWith(exitCodeMeanings[name as keyof typeof exitCodes]), meaning).toBe(true);
 });
 
+describe('a table of questions, words or codes has each once', () => {
+  test.each(['docs/design.md', 'docs/glossary.md', 'docs/errors.md', 'docs/README.md'])('%s', (page) => {
+    const lines = readFileSync(join(root, page), 'utf8').split('\n');
+    const firstCells = lines.flatMap((line) => /^\| *([^|]+?) *\|/.exec(line)?.[1] ?? []);
+    expect(firstCells.filter((cell, at) => firstCells.indexOf(cell) !== at)).toEqual([]);
+  });
+});
+
 describe('links inside the repository lead somewhere', () => {
   test.each(pages)('%s', (page) => {
     const text = readFileSync(join(root, page), 'utf8');

@@ -1,9 +1,9 @@
-import type { Page } from '@sallyport/core';
+import { ServiceError, type Page } from '@sallyport/core';
 import { contract, type Endpoint } from '@sallyport/core/contract';
 import { scopeFromWire, shownAuditEntry, type AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Gates } from '../http/admission.ts';
-import type { Handlers } from '../http/handler.ts';
+import type { Caller, Handlers } from '../http/handler.ts';
 import {
   shownApiKey,
   shownClient,
@@ -145,12 +145,29 @@ export function adminHandlers(server: AuthorizationServer): Handlers['admin'] {
 /** Before the body is looked at, as any role; who lacks scope or permission is told of that, in the next check. */
 export function adminGates({ clients }: AuthorizationServer): Gates {
   const { scope, permission } = contract.admin.addClient;
-  const governs: Gates['admin.addClient'] = async (caller) => {
-    if (caller === undefined || !('scopes' in caller)) return;
-    if (caller.scopes.includes(scope) && caller.permissions.includes(permission))
-      await clients.checkGovernor(caller.organizationId);
+  const forAdmins =
+    (check: (caller: Caller) => void | Promise<void>): NonNullable<Gates['admin.addClient']> =>
+    async (caller) => {
+      if (caller === undefined || !('scopes' in caller)) return;
+      if (caller.scopes.includes(scope) && caller.permissions.includes(permission)) await check(caller);
+    };
+  const governs = forAdmins(async (caller) => {
+    refuseKey(caller);
+    await clients.checkGovernor(caller.organizationId);
+  });
+  const isPerson = forAdmins(refuseKey);
+  return {
+    'admin.addClient': governs,
+    'admin.removeClient': governs,
+    'admin.addPerson': isPerson,
+    'admin.changeRole': isPerson,
   };
-  return { 'admin.addClient': governs, 'admin.removeClient': governs };
+}
+
+/** A key that was stolen, or is about to expire, must leave nobody behind who may do as much. */
+function refuseKey({ isApiKey }: Caller): void {
+  if (isApiKey)
+    throw new ServiceError('forbidden', 'An API key gives nobody access: log in, and use that login.');
 }
 
 /** A page of a list, with where the next one is. */

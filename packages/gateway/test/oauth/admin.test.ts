@@ -130,6 +130,21 @@ describe('people', () => {
     expect((await bob.client.admin.listPeople()).map(({ id }) => id)).toEqual([bob.accountId]);
   });
 
+  test('are not let in, nor raised, by an API key, not even an admin’s', async () => {
+    const { ann, member, call } = await openAdminWorld();
+    const key = await ann.client.oauth.createApiKey({ body: {} });
+    const asKey = async (path: string, body: object) => {
+      const answer = await call('POST', `/api/admin/${path}`, bearer(key), body);
+      return [answer.status, (answer.json() as { error: string }).error];
+    };
+    const refused = [403, 'forbidden'];
+    expect(await asKey('people', { email: 'new@example.com' })).toEqual(refused);
+    expect(await asKey(`people/${member.accountId}`, { role: 'admin' })).toEqual(refused);
+    const client = { client_name: 'c', redirect_uris: ['http://127.0.0.1/callback'] };
+    expect(await asKey('clients', client)).toEqual(refused);
+    expect((await call('GET', '/api/admin/people', bearer(key))).status).toBe(200);
+  });
+
   test('change their role and leave; an organization keeps an admin', async () => {
     const { ann, bob, member, call } = await openAdminWorld();
     const params = { account_id: member.accountId };
