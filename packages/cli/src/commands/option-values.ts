@@ -25,7 +25,7 @@ export function duration(text: string): number {
 
 /** An environment's id, or `tag:NAME`. */
 export function environmentChoice(text: string): string {
-  if (/^(tag:)?\s*$/.test(text)) throw new InvalidArgumentError('an id or tag:NAME is needed');
+  if (/^tag:\s*$/.test(text)) throw new InvalidArgumentError('tag:NAME needs a name');
   return text;
 }
 
