@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { withLifeline } from './lifeline.ts';
 import { openLivingPipe } from './testing/living-pipe.ts';
@@ -18,5 +19,19 @@ test.skipIf(process.platform !== 'linux')(
     shell.stdio[3]?.destroy();
     await allGone;
     expect(shell.signalCode ?? (await once(shell, 'exit'))[1]).toBe('SIGKILL');
+  },
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'a bridge that is killed while it ends a session leaves the rest to the watcher',
+  async () => {
+    const { path, allGone } = openLivingPipe();
+    const script = fileURLToPath(new URL('testing/doomed-killer.ts', import.meta.url));
+    const command = `exec 9>${path}; setsid sleep 1000 & echo begun; wait`;
+    const killer = spawn(process.execPath, ['-C', '@sallyport/source', script, command], {
+      stdio: 'inherit',
+    });
+    await once(killer, 'exit');
+    await allGone;
   },
 );

@@ -1,15 +1,15 @@
 /**
  * Beside a session's shell, and outliving the bridge: it reads descriptor 3, whose other end only the bridge has, and at its
- * end (the bridge was killed by SIGKILL) kills whoever carries the work's mark, until a look finds nobody, since some may
- * leave the group or be forked while it looks; then the group, itself included. It does not carry the mark. The rounds
- * are bounded: what the kernel holds may not die.
+ * end (the bridge was killed by SIGKILL) kills whoever carries the work's mark, until three looks in a row, a moment apart,
+ * find nobody: some leave the group or are forked while it looks, and who is just being executed shows no environment. Then
+ * it kills the group, itself included. It does not carry the mark. The looks are bounded: what the kernel holds may not die.
  */
 const watcher = String.raw`
 read -r _ <&3
-rounds=0
-while rounds=$((rounds + 1)) && [ $rounds -le 50 ]; do
+looks=0 empty=0
+while [ $empty -lt 3 ] && [ $((looks += 1)) -le 50 ]; do
   marked=$(grep -lsaz "^SALLYPORT_WORK_ID=$1\$" /proc/[0-9]*/environ)
-  [ -n "$marked" ] || break
+  if [ -n "$marked" ]; then empty=0; else empty=$((empty + 1)); sleep 0.1; fi
   for f in $marked; do p=${'$'}{f#/proc/}; kill -KILL "${'$'}{p%/environ}"; done
 done
 kill -KILL "-$2"`;

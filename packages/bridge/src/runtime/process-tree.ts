@@ -20,6 +20,15 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
+ * Kills all of a session: what carries the mark, then the group. In this order, because the watcher (`lifeline.ts`) is of the
+ * group and not marked: if this process is killed in between, the watcher is there to finish.
+ */
+export async function killTree(leader: number, mark: Mark): Promise<void> {
+  await sweep(mark);
+  signalGroup(leader, 'SIGKILL');
+}
+
+/**
  * Kills what carries the mark, wherever it moved to: `setsid` leaves the group but keeps the environment. Looks again until
  * nothing is found, for processes that fork meanwhile. Only on Linux; elsewhere the group is all there is.
  */

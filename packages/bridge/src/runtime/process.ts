@@ -9,7 +9,7 @@ import { withLifeline } from './lifeline.ts';
 import { OutputLines } from './output.ts';
 import { Redactor } from './redactor.ts';
 import { secretsOf } from './secrets.ts';
-import { signalGroup, sweep } from './process-tree.ts';
+import { killTree, signalGroup } from './process-tree.ts';
 
 /** After the process's exit, how long others may hold its pipes. */
 const pipeGraceMs = 2_000;
@@ -123,8 +123,8 @@ class ShellProcess implements Execution {
   signal(signal: StopSignal): void {
     // Without a pid it was never started, so there is no group of ours.
     if (this.#child.pid === undefined) return;
-    signalGroup(this.#child.pid, signal);
-    if (signal === 'SIGKILL') void sweep(this.#job);
+    if (signal === 'SIGKILL') void killTree(this.#child.pid, this.#job);
+    else signalGroup(this.#child.pid, signal);
   }
 
   async #run(): Promise<Exit> {
@@ -135,8 +135,7 @@ class ShellProcess implements Execution {
     const exit = await this.#exit();
     if (pid === undefined) return exit;
     await this.#grace(closed);
-    signalGroup(pid, 'SIGKILL');
-    await sweep(this.#job);
+    await killTree(pid, this.#job);
     // Nobody of ours is left who could write, so the pipes end with what they still hold.
     await this.#grace(closed);
     for (const pipe of this.#child.stdio) pipe?.destroy();
