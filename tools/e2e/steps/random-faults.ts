@@ -69,9 +69,11 @@ export async function runWith(
       await Promise.race([
         bench.proxy.holdAfter(fault.after, async () => {
           if (isOver) return 'pass';
-          const { verdict, revive } = await strike(fault, bench, job);
+          const struck = strike(fault, bench, job);
+          // At once: the race may be over before the fault is.
+          revival = revival.then(() => struck).then(({ revive }) => revive?.());
+          const { verdict } = await struck;
           if (verdict !== 'missed') met.push(fault.kind);
-          revival = revival.then(revive);
           return verdict === 'cut' ? 'cut' : 'pass';
         }),
         // Nothing more goes by: the rest of the plan has nothing to hit.
