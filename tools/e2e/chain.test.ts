@@ -76,3 +76,15 @@ test.each([
   expect(await front.stop('SIGTERM')).toBe(0);
   expect(await bridge.stop('SIGINT')).toBe(0);
 });
+
+test('people log in at a gateway that keeps accounts and passes the rest on', async () => {
+  installation = new Installation();
+  await startFront('http://127.0.0.1:9', await freePort(), {
+    SALLYPORT_AREAS_OAUTH: 'local',
+    SALLYPORT_UPSTREAM_CREDENTIAL: 'none',
+  });
+  await installation.login();
+  const whoami = installation.sallyport(['whoami', '--json']);
+  expect(await whoami.end(), whoami.screen).toBe(0);
+  expect(await front.stop('SIGTERM')).toBe(0);
+});

@@ -32,6 +32,26 @@ describe('where areas and families go', () => {
     expect(mixed.get('messages')).toEqual({ to: 'upstream', url, credential: value });
   });
 
+  test('is here for what shares records with an area that is, unless something else is said', () => {
+    const mixed = load({
+      upstream: url,
+      'areas.oauth': 'local',
+      'areas.bridge': 'local',
+      'upstream.credential': 'none',
+    });
+    const here = [...mixed].filter(([, { to }]) => to === 'local').map(([name]) => name);
+    expect(here).toEqual([
+      ...['oauth', 'devices', 'bridge', 'sessions', 'worker', 'environments', 'account', 'admin'],
+    ]);
+    const told = load({
+      upstream: url,
+      ...local,
+      'areas.account': 'upstream',
+      'upstream.credential': 'none',
+    });
+    expect(told.get('account')?.to).toBe('upstream');
+  });
+
   test('is an upstream of its own, if it has one', () => {
     const own = load({ upstreams: '{"messages":{"url":"http://127.0.0.1:8000","credential":"none"}}' });
     const withheld = { kind: 'withhold', checked: true };
@@ -76,10 +96,10 @@ describe('where areas and families go', () => {
 test.each([
   [{ 'areas.messages': 'upstream' }, 'areas.messages is upstream, but there is none: set upstream'],
   [
-    { upstream: url, 'areas.bridge': 'local' },
+    { upstream: url, 'areas.sessions': 'local' },
     'areas.bridge and areas.sessions share their records, but go to different places: send bridge, sessions, worker and environments to the same one.',
   ],
-  [{ upstream: url, 'areas.oauth': 'local' }, 'send oauth and devices to the same one.'],
+  [{ upstream: url, 'areas.devices': 'local' }, 'send oauth and devices to the same one.'],
   [
     { upstream: url, upstreams: '{"worker":"https://other.example"}' },
     'areas.bridge and areas.worker share their records',

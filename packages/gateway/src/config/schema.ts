@@ -101,7 +101,7 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       areaNames,
       'an object of areas or families, each with an address or {url, credential, credentialHeader, forwardCredentials}',
     ),
-    /** Where each area and family goes; by default upstream if there is one, else local. */
+    /** Where each area and family goes; by default upstream if there is one, but not without the area that leads it. */
     areas: z.object(Object.fromEntries(areaNames.map((name) => [name, optionalOneOf(whithers)]))),
     logLevel: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     metrics: z.object({
@@ -171,6 +171,18 @@ export const secretKeys: readonly string[] = [
 /** Keys that may be named by their group alone: in files, flags and the environment. */
 export const shortForms: Readonly<Record<string, string>> = { 'upstream.url': 'upstream' };
 
+/**
+ * Areas that stay here where another one does, unless something is said of them: they share its records, or tell of them (the
+ * organizations of `/api/bootstrap` are those of whoever logs people in).
+ */
+const leaders: Readonly<Record<string, string>> = {
+  devices: 'oauth',
+  account: 'oauth',
+  sessions: 'bridge',
+  worker: 'bridge',
+  environments: 'bridge',
+};
+
 /** Defaults that follow from settings further up in the schema. */
 export const derivedDefaults: Readonly<
   Record<string, (settings: Readonly<Record<string, unknown>>) => unknown>
@@ -178,10 +190,12 @@ export const derivedDefaults: Readonly<
   ...Object.fromEntries(
     areaNames.map((name) => [
       `areas.${name}`,
-      ({ upstream, upstreams }: Readonly<Record<string, unknown>>) =>
-        (upstream as { url?: string }).url !== undefined || name in (upstreams as object)
-          ? 'upstream'
-          : 'local',
+      ({ upstream, upstreams, areas = {} }: Readonly<Record<string, unknown>>) => {
+        if (name in (upstreams as object)) return 'upstream';
+        const leader = (areas as Readonly<Record<string, Whither>>)[leaders[name] ?? ''];
+        const hasUpstream = (upstream as { url?: string }).url !== undefined;
+        return hasUpstream && leader !== 'local' ? 'upstream' : 'local';
+      },
     ]),
   ),
   // Behind a public address others may stand, to whom the default account must not be told.

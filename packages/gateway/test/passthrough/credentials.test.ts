@@ -25,7 +25,7 @@ test.each([
 ])('where oauth is here, the caller is checked and the credential replaced: %j', async (flags, expected) => {
   await using upstream = await ok();
   await using served = await through(upstream.url, { ...local, ...flags });
-  for (const path of ['/v1/models', '/v1/sessions', '/api/bootstrap']) {
+  for (const path of ['/v1/models', '/v1/sessions', '/v1/files']) {
     const text = await exchange(served.port, get(path, everything));
     expect(text).toMatch(/^HTTP\/1\.1 200/);
     const head = upstream.heads.at(-1) ?? '';
