@@ -3,18 +3,24 @@ import { streamSession } from '@sallyport/core/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { Installation } from './installation.ts';
-import { nginx, openBehindNginx } from './nginx.ts';
+import { nginx, openBehind, type Hop } from './nginx.ts';
 import { openWire, type Wire } from './wire.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-describe.skipIf(nginx === undefined)('behind nginx', () => {
+const ways: readonly (readonly [string, readonly Hop[]])[] = [
+  ['nginx', ['nginx']],
+  ['nginx, then a gateway that passes on', ['nginx', 'gateway']],
+  ['a gateway that passes on, then nginx', ['gateway', 'nginx']],
+];
+
+describe.skipIf(nginx === undefined).each(ways)('behind %s', (_way, hops) => {
   let installation: Installation;
   let bareUrl: string;
   let wire: Wire;
   beforeAll(async () => {
     installation = new Installation();
-    ({ bareUrl } = await openBehindNginx(installation));
+    ({ bareUrl } = await openBehind(installation, hops));
     wire = await openWire(installation);
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { capabilities } from '../test/capabilities.mjs';
 import { freePort } from '@sallyport/core/testing';
-import type { Installation } from './installation.ts';
+import { binDir, type Installation } from './installation.ts';
 
 export const { nginx } = capabilities();
 
@@ -14,7 +14,7 @@ const passUpgrades = [
 ];
 
 /** nginx in front of a port, with its own defaults (responses buffered, 60 s of patience); gives its URL. */
-export async function startNginx(
+async function startNginx(
   installation: Installation,
   {
     port,
@@ -53,13 +53,40 @@ export async function startNginx(
   return `http://127.0.0.1:${port}`;
 }
 
-/** A gateway that says of itself that it is where nginx is, with the person logged in there. */
-export async function openBehindNginx(installation: Installation): Promise<{ readonly bareUrl: string }> {
+/** What a request passes on its way to the gateway that serves it. */
+export type Hop = 'nginx' | 'gateway';
+
+/**
+ * A gateway behind hops, the outermost first, that says of itself that it is where the outermost is, with the person logged in
+ * there. `bareUrl` leads there through an nginx that knows nothing of WebSockets.
+ */
+export async function openBehind(
+  installation: Installation,
+  hops: readonly Hop[],
+): Promise<{ readonly bareUrl: string }> {
   const [port, barePort] = [await freePort(), await freePort()];
   await installation.gateway(['--public-url', `http://127.0.0.1:${port}`]);
   const upstream = Number(new URL(installation.baseUrl).port);
-  const bareUrl = await startNginx(installation, { port: barePort, upstream, upgrades: false });
-  installation.baseUrl = await startNginx(installation, { port, upstream, upgrades: true });
+  const bareUrl = await startHops(installation, hops, { port: barePort, upstream, upgrades: false });
+  installation.baseUrl = await startHops(installation, hops, { port, upstream, upgrades: true });
   await installation.login();
   return { bareUrl };
+}
+
+async function startHops(
+  installation: Installation,
+  [outermost, ...others]: readonly Hop[],
+  { port, ...to }: { readonly port: number; readonly upstream: number; readonly upgrades: boolean },
+): Promise<string> {
+  let { upstream } = to;
+  if (others.length > 0) {
+    const inner = await startHops(installation, others, { ...to, port: await freePort() });
+    upstream = Number(new URL(inner).port);
+  }
+  if (outermost === 'nginx') return startNginx(installation, { ...to, port, upstream });
+  const args = ['start', '--port', String(port), '--upstream', `http://127.0.0.1:${upstream}`];
+  const env = { SALLYPORT_DATA_DIR: join(installation.folder, `gateway-${port}`) };
+  const program = installation.run(join(binDir, 'sallyport-gateway'), args, { env });
+  const [, url = ''] = await program.shows(/^listening on (http:\S+)$/m);
+  return url;
 }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { Installation } from '../e2e/installation.ts';
-import { nginx, openBehindNginx } from '../e2e/nginx.ts';
+import { nginx, openBehind } from '../e2e/nginx.ts';
 import { within } from '../e2e/steps/within.ts';
 import { openWire, type Wire } from '../e2e/wire.ts';
 
@@ -17,7 +17,7 @@ describe.skipIf(nginx === undefined).concurrent('three quiet minutes behind ngin
   let wire: Wire;
   beforeAll(async () => {
     installation = new Installation();
-    ({ bareUrl } = await openBehindNginx(installation));
+    ({ bareUrl } = await openBehind(installation, ['nginx']));
     wire = await openWire(installation);
   });
   afterAll(async () => {
