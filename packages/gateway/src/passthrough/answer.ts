@@ -115,7 +115,8 @@ export class Answer {
   flushHeaders(): void {
     if (this.#isFlushed || this.ended) return;
     this.#isFlushed = true;
-    this.#raw.flushHeaders();
+    // Node's own `flushHeaders` writes them as UTF-8: bytes beyond ASCII would come out as two.
+    this.#raw.write('', 'latin1');
   }
 
   /** The connection ends with its answer, which is not lost because the caller still sends. */
