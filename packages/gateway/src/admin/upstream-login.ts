@@ -1,5 +1,5 @@
 import { toTimestamp, TransportError } from '@sallyport/core';
-import { LoginError, loginWithDevice, logout, storeLogin } from '@sallyport/oauth';
+import { LoginError, loginWithDevice, logout, revokeLogin, storeLogin } from '@sallyport/oauth';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/schema.ts';
 import { upstreamLogins, upstreamTransport } from '../passthrough/upstream-login.ts';
@@ -16,18 +16,20 @@ export async function loginUpstream(flags: ConfigFlags): Promise<void> {
   await store.probe(baseUrl);
   const transport = upstreamTransport(config);
   try {
+    const reached = { baseUrl, transport, dialect: config.dialect };
     const login = await loginWithDevice({
-      baseUrl,
-      transport,
-      dialect: config.dialect,
+      ...reached,
       onPrompt: ({ verification_uri: uri, user_code: code }) =>
         void process.stderr.write(
           `Open ${printable(uri)} in a browser and enter the code ${printable(code)}\n`,
         ),
     });
-    const { organizationId, expiresAt } = (await storeLogin(store, baseUrl, login)).stored;
+    const { stored, replaced } = await storeLogin(store, baseUrl, login);
+    const { organizationId, expiresAt } = stored;
     const record = { upstream: baseUrl, organization: organizationId, expires_at: toTimestamp(expiresAt) };
     process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+    // Nobody could end it any more: its tokens are gone from here.
+    if (replaced) await revokeLogin({ ...reached, clientId: replaced.clientId }, replaced).catch(sayNotEnded);
     if (!config.upstream.login)
       process.stderr.write('It is used once upstream.login is true (and upstream.credential is not set).\n');
   } catch (cause) {
@@ -56,6 +58,12 @@ export async function logoutUpstream(flags: ConfigFlags): Promise<void> {
   } finally {
     await transport.close();
   }
+}
+
+function sayNotEnded({ message }: Error): void {
+  process.stderr.write(
+    `The login from before could not be ended, and holds at the upstream until it expires: ${message}\n`,
+  );
 }
 
 function addressOf({ upstream }: Config): string {

@@ -10,7 +10,16 @@ export interface Outcome {
 }
 
 /** An `admin` command on a data directory, in this process. */
-export async function adminCommand(dataDir: string, ...args: readonly string[]): Promise<Outcome> {
+export function adminCommand(dataDir: string, ...args: readonly string[]): Promise<Outcome> {
+  return attendedCommand(() => undefined, dataDir, ...args);
+}
+
+/** The same, of one that asks a person to do something: `attend` gets all that stderr shows, as it grows. */
+export async function attendedCommand(
+  attend: (stderr: string) => void,
+  dataDir: string,
+  ...args: readonly string[]
+): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
   const spies = [
@@ -20,6 +29,7 @@ export async function adminCommand(dataDir: string, ...args: readonly string[]):
     }),
     vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
       stderr += String(chunk);
+      attend(stderr);
       return true;
     }),
   ];
