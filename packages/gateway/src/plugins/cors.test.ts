@@ -3,21 +3,41 @@ import { serve } from '../../test/serve.ts';
 
 const mine = 'https://mine.example';
 
-test('pages of listed origins may call the token endpoint, others may not', async () => {
+test('pages of listed origins may call the token, device and revocation endpoints, others may not', async () => {
   await using served = await serve({}, { corsOrigins: [mine] });
-  const preflight = (origin: string) =>
-    fetch(`${served.url}/v1/oauth/token`, { method: 'OPTIONS', headers: { origin } });
-  const allowed = await preflight(mine);
-  expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, mine]);
-  expect(allowed.headers.get('access-control-allow-methods')).toBe('POST');
-  expect(allowed.headers.get('access-control-allow-credentials')).toBeNull();
-  expect((await preflight('https://other.example')).headers.get('access-control-allow-origin')).toBeNull();
-  const refused = await fetch(`${served.url}/v1/oauth/token`, { method: 'POST', headers: { origin: mine } });
-  expect([refused.headers.get('access-control-allow-origin'), refused.headers.get('vary')]).toEqual([
-    mine,
-    'Origin',
-  ]);
+  for (const path of ['/v1/oauth/token', '/v1/oauth/device_authorization', '/v1/oauth/revoke']) {
+    const call = async (method: string, origin: string) => {
+      const { status, headers } = await fetch(served.url + path, { method, headers: { origin } });
+      return { status, vary: headers.get('vary'), cors: corsOf(headers) };
+    };
+    const origin = { 'allow-origin': mine, 'expose-headers': 'Retry-After, WWW-Authenticate' };
+    const asked = {
+      'allow-methods': 'POST',
+      'allow-headers': 'content-type,authorization,dpop',
+      'max-age': '3600',
+    };
+    expect(await call('OPTIONS', mine)).toEqual({
+      status: 204,
+      vary: 'Origin',
+      cors: { ...origin, ...asked },
+    });
+    expect(await call('POST', mine)).toEqual({ status: 400, vary: 'Origin', cors: origin });
+    for (const other of ['https://other.example', 'null', `${mine}.evil.example`])
+      expect(await call('OPTIONS', other)).toEqual({ status: 204, vary: 'Origin', cors: {} });
+  }
+  // RFC 9700 2.6: a browser goes there itself.
+  const page = await fetch(`${served.url}/v1/oauth/authorize`, { headers: { origin: mine } });
+  expect(corsOf(page.headers)).toEqual({});
 });
+
+function corsOf(headers: Headers): Record<string, string> {
+  const prefix = 'access-control-';
+  return Object.fromEntries(
+    [...headers]
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name.slice(prefix.length), value]),
+  );
+}
 
 test('without a list there is no preflight; what is public is open to all', async () => {
   await using served = await serve();
