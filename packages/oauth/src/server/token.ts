@@ -67,7 +67,8 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       if (sent['refresh_token'] === undefined) throw missing('refresh_token');
       const named = readRefreshToken(sent['refresh_token'], refreshKey);
       if (!named) throw new ServiceError('invalid_grant', 'The refresh token is not known.');
-      const scope = sent['scope'] === undefined ? undefined : scopeFromWire(sent['scope'], dialect);
+      // Of blanks alone it names nothing: as if it were left out, or the access token would be good for nothing.
+      const scope = scopeFromWire(sent['scope'] ?? '', dialect) || undefined;
       const counter = `family ${named.id}`;
       const blockedMs = failures.blockedMs(counter);
       if (blockedMs !== undefined) throw tooManyRefused(blockedMs, 'refresh_token');
