@@ -89,6 +89,22 @@ describe('a poll', () => {
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
+  test('one that was approved by who has left the organization since gives nothing, though they come back', async () => {
+    const { server, organizationId, poll } = await openServer();
+    const ann = await server.accounts.add({ email: 'ann@example.com' });
+    const { accountId, sessionId } = await server.sessions.issue(ann.id);
+    const { device_code: code, user_code: typed } = await server.deviceFlow.start(
+      { client_id: clientId },
+      here,
+    );
+    const decision = { approve: true, organizationId };
+    await server.deviceFlow.decide(typed, { accountId, sessionId }, here, decision);
+    await server.members.leave(ann.id, organizationId);
+    expect(await refusal(poll(code))).toBe('invalid_grant');
+    await server.members.setRole(ann.id, organizationId, 'member');
+    expect(await server.logins.list({ accountId, organizationId })).toEqual([]);
+  });
+
   test('a denied one stays denied', async () => {
     const { server, clock, owner, organizationId, poll } = await openServer();
     const started = await server.deviceFlow.start({ client_id: clientId }, here);

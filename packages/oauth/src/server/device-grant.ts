@@ -31,7 +31,7 @@ const maxSlowDowns = 5;
 /** Polls that come this much early are on time: clocks and networks jitter. */
 const toleranceMs = 1000;
 
-/** Judges a poll (RFC 8628 3.4, 3.5). */
+/** Judges a poll (RFC 8628 3.4, 3.5). `grant` is `undefined` where it is unknown, or who approved it has left the organization. */
 export function judgePoll(
   grant: DeviceGrant | undefined,
   presented: PresentedDeviceCode,

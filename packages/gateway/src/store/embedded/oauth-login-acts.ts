@@ -46,8 +46,14 @@ export function loginActs(
   );
   const grants = deviceGrants(db);
 
-  function isMember({ accountId, organizationId }: Pick<Family, 'accountId' | 'organizationId'>): boolean {
+  function isMember({
+    accountId,
+    organizationId,
+  }: Pick<DeviceGrant, 'accountId' | 'organizationId'>): boolean {
     return member.get(accountId, organizationId) !== undefined;
+  }
+  function hasLeft(grant: DeviceGrant): boolean {
+    return grant.state === 'approved' && !isMember(grant);
   }
   function familyOf(id: string | null): Family | undefined {
     const row = familyById.get(id) as FamilyRow | undefined;
@@ -112,7 +118,8 @@ export function loginActs(
       insertRevoked.run(jti, expiresAt);
     },
     pollDeviceGrant({ hash, presented, now, terms }) {
-      const verdict = judgePoll(grants.byHash(hash), presented, now, terms);
+      const grant = grants.byHash(hash);
+      const verdict = judgePoll(grant && hasLeft(grant) ? undefined : grant, presented, now, terms);
       if (verdict.outcome === 'issued') addFamily(verdict.family);
       if (verdict.grant) grants.save(verdict.grant);
       return verdict;
