@@ -1,5 +1,7 @@
+import type { OAuthStore } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
 import { cheapPasswords, openServer, refusal } from './open-server.ts';
+import { openMemoryStore } from './open-store.ts';
 
 const password = 'correct horse battery';
 const here = { address: '192.0.2.1', userAgent: null };
@@ -63,6 +65,30 @@ describe('accounts', () => {
     expect(await refusal(server.sessions.authenticate(sessionKey))).toBe('invalid_token');
   });
 
+  test('a new password ends the link to set one', async () => {
+    const { server, owner } = await openServer();
+    const link = await server.accounts.setupLink(owner.accountId);
+    await server.accounts.setPassword(owner.accountId, password);
+    expect(await server.accounts.setupAccount(link.split('=')[1] ?? '')).toBe(undefined);
+  });
+
+  test('a password that is replaced while it is tried begins nothing', async () => {
+    const store = openMemoryStore();
+    const { server, owner } = await openServer({}, { store: withMeanwhile(store) });
+    const { accounts } = server;
+    await accounts.setPassword(owner.accountId, password);
+    const replace = (next: string) => () => accounts.setPassword(owner.accountId, next);
+
+    meanwhile = replace('set by the owner');
+    expect(await refusal(accounts.signIn('owner@localhost', password, here))).toBe('access_denied');
+    meanwhile = replace('set once more');
+    const taken = { current: 'set by the owner', next: 'taken by another' };
+    expect(await refusal(accounts.changePassword(owner.accountId, taken, here))).toBe('access_denied');
+
+    expect(await server.sessions.list(owner.accountId)).toEqual([]);
+    expect(await refusal(accounts.signIn('owner@localhost', 'set once more', here))).toBe(undefined);
+  });
+
   test('a session ends after 30 days', async () => {
     const { server, clock, sessionKey } = await openServer();
     clock.jump(30 * 24 * 3600_000 - 1);
@@ -115,6 +141,24 @@ describe('accounts', () => {
     }
   });
 });
+
+/** Runs once, after a password was found right and before what it is to begin is stored. */
+let meanwhile: (() => Promise<void>) | undefined;
+
+function withMeanwhile({ reads, acts }: OAuthStore): OAuthStore {
+  const after =
+    <Argument, Answer>(act: (argument: Argument) => Promise<Answer>) =>
+    async (argument: Argument) => {
+      const first = meanwhile;
+      meanwhile = undefined;
+      await first?.();
+      return act(argument);
+    };
+  return {
+    reads,
+    acts: { ...acts, addSession: after(acts.addSession), setPassword: after(acts.setPassword) },
+  };
+}
 
 const firstParty = '5a117f0a-0c11-4e47-8a00-000000000001';
 

@@ -5,7 +5,7 @@ import { createFailures } from './failures.ts';
 import { createPasswords } from './password.ts';
 import type { Context } from './context.ts';
 import type { Account, Role, SessionOrigin } from './records.ts';
-import { newSession, type IssuedSession, type Sessions } from './sessions.ts';
+import { newSession, type IssuedSession } from './sessions.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
 /** An account as it may be shown. */
@@ -53,7 +53,7 @@ export interface Accounts {
 
 export function createAccounts(
   context: Context,
-  { sessions, audit }: { readonly sessions: Sessions; readonly audit: Pick<Audit, 'record'> },
+  { audit }: { readonly audit: Pick<Audit, 'record'> },
 ): Accounts {
   const { store, clock, random, issuer, config, log } = context;
   const { acts, reads } = store;
@@ -143,12 +143,12 @@ export function createAccounts(
     async changePassword(accountId, { current, next }, origin) {
       checkPassword(next);
       const account = await reads.account({ accountId });
-      const isRight = await tryPassword(account?.email ?? '', account, current, origin.address);
-      if (!isRight)
-        throw new ServiceError('access_denied', 'The present password is wrong.', { status: 401 });
+      const wrong = new ServiceError('access_denied', 'The present password is wrong.', { status: 401 });
+      if (!account || !(await tryPassword(account.email, account, current, origin.address))) throw wrong;
       const passwordHash = await passwords.hash(next);
       const { sessionKey, record } = newSession(context, origin);
-      await acts.setPassword({ accountId, passwordHash, session: record });
+      const replaced = account.passwordHash;
+      if (!(await acts.setPassword({ accountId, passwordHash, session: record, replaced }))) throw wrong;
       log.info({ accountId }, 'a password was changed');
       return { accountId, sessionId: record.id, sessionKey, expiresAt: record.expiresAt };
     },
@@ -157,11 +157,15 @@ export function createAccounts(
       const name = email.trim().toLowerCase().slice(0, 256);
       const account = await reads.accountByEmail({ email: name });
       const isRight = await tryPassword(name, account, password, origin.address);
-      if (!account || !isRight)
+      const { sessionKey, record } = newSession(context, origin);
+      const accountId = account?.id ?? '';
+      const passwordHash = account?.passwordHash ?? null;
+      // A password that was replaced while it was hashed here begins nothing any more.
+      if (!isRight || !(await acts.addSession({ session: { ...record, accountId }, passwordHash })))
         throw new ServiceError('access_denied', 'The e-mail address or the password is wrong.', {
           status: 401,
         });
-      return sessions.issue(account.id, origin);
+      return { accountId, sessionId: record.id, sessionKey, expiresAt: record.expiresAt };
     },
 
     async setupLink(accountId) {

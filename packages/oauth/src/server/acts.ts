@@ -96,14 +96,22 @@ export interface OAuthActs extends AdminActs {
     readonly session: Hashed<Omit<Session, 'accountId'>>;
     readonly now: number;
   }): Promise<{ readonly accountId: string } | undefined>;
-  /** Ends the account's sessions, and begins `session` where there is one. */
+  /**
+   * Ends the account's sessions and its setup token, and begins `session` where there is one. `false`, and nothing is done,
+   * where `replaced` is given and the password is another by now.
+   */
   setPassword(argument: {
     readonly accountId: string;
     readonly passwordHash: string;
     readonly session?: Hashed<Omit<Session, 'accountId'>>;
-  }): Promise<void>;
+    readonly replaced?: string | null;
+  }): Promise<boolean>;
 
-  addSession(argument: { readonly session: Hashed<Session> }): Promise<void>;
+  /** `false`, and nothing is done, where `passwordHash` is given and is no longer the account's. */
+  addSession(argument: {
+    readonly session: Hashed<Session>;
+    readonly passwordHash?: string | null;
+  }): Promise<boolean>;
   /** Writes when a session was last used. */
   touchSession(argument: { readonly sessionId: string; readonly at: number }): Promise<void>;
   /** `false` where the account has no such session. */
@@ -154,6 +162,7 @@ export interface OAuthActs extends AdminActs {
     readonly organizationId: string;
     readonly now: number;
   }): Promise<DecisionVerdict>;
+  /** An approval counts as long as the account that gave it is a member of the organization. */
   pollDeviceGrant(argument: {
     readonly hash: string;
     readonly presented: PresentedDeviceCode;

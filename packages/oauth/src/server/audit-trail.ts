@@ -94,14 +94,16 @@ const trail: Trail = {
       { action: 'password.set', accountId: redeemed.accountId },
       { action: 'sign_in', accountId: redeemed.accountId, subject: id },
     ],
-  setPassword: ({ accountId, session }) =>
-    session
-      ? [
-          { action: 'password.set', accountId },
-          { action: 'sign_in', accountId, subject: session.id },
-        ]
-      : { action: 'password.set', by: 'unknown', accountId },
-  addSession: ({ session: { id, accountId } }) => ({ action: 'sign_in', accountId, subject: id }),
+  setPassword: ({ accountId, session }, isSet) => {
+    if (!isSet) return undefined;
+    if (!session) return { action: 'password.set', by: 'unknown', accountId };
+    return [
+      { action: 'password.set', accountId },
+      { action: 'sign_in', accountId, subject: session.id },
+    ];
+  },
+  addSession: ({ session: { id, accountId } }, isAdded) =>
+    isAdded ? { action: 'sign_in', accountId, subject: id } : undefined,
   touchSession: null,
   endSession: ({ sessionId, accountId }, isEnded) =>
     isEnded ? { action: 'sign_out', accountId, subject: sessionId } : undefined,

@@ -142,9 +142,8 @@ export async function createAuthorizationServer(
   };
   const accessTokens = createAccessTokens(context);
   const apiKeys = createApiKeys(context);
-  const sessions = createSessions(context);
   const audit = createAudit(context);
-  const accounts = createAccounts(context, { sessions, audit });
+  const accounts = createAccounts(context, { audit });
   return {
     issuer,
     config,
@@ -156,7 +155,7 @@ export async function createAuthorizationServer(
     organizations: createOrganizations(context),
     managedSettings: createManagedSettings(context),
     clients: createClients(context),
-    sessions,
+    sessions: createSessions(context),
     logins: createLogins(context),
     authorization: createAuthorization(context),
     deviceFlow: createDeviceFlow(context),

@@ -24,6 +24,8 @@ export function accountActs(
   const takeSetupToken = db.prepare(
     'DELETE FROM setup_token WHERE hash = ? AND expires_at > ? RETURNING account_id',
   );
+  const dropSetupToken = db.prepare('DELETE FROM setup_token WHERE account_id = ?');
+  const presentPassword = db.prepare('SELECT password_hash FROM account WHERE id = ?');
   const updatePassword = db.prepare('UPDATE account SET password_hash = ? WHERE id = ?');
   const deleteSessionsOf = db.prepare('DELETE FROM account_session WHERE account_id = ?');
   const insertSession = db.prepare(
@@ -50,8 +52,12 @@ export function accountActs(
 
   function setPassword(accountId: string, passwordHash: string): void {
     updatePassword.run(passwordHash, accountId);
-    // Whoever knew the old password is out.
+    // Whoever knew the old password, or has a link to set another, is out.
     deleteSessionsOf.run(accountId);
+    dropSetupToken.run(accountId);
+  }
+  function isPresent(passwordHash: string | null, accountId: string): boolean {
+    return presentPassword.get(accountId)?.['password_hash'] === passwordHash;
   }
   function addSession(session: Hashed<Session>): void {
     const { id, hash, accountId, address, userAgent, createdAt, expiresAt } = session;
@@ -70,11 +76,17 @@ export function accountActs(
       addSession({ ...session, accountId });
       return { accountId };
     },
-    setPassword({ accountId, passwordHash, session }) {
+    setPassword({ accountId, passwordHash, session, replaced }) {
+      if (replaced !== undefined && !isPresent(replaced, accountId)) return false;
       setPassword(accountId, passwordHash);
       if (session) addSession({ ...session, accountId });
+      return true;
     },
-    addSession: ({ session }) => addSession(session),
+    addSession({ session, passwordHash }) {
+      if (passwordHash !== undefined && !isPresent(passwordHash, session.accountId)) return false;
+      addSession(session);
+      return true;
+    },
     touchSession({ sessionId, at }) {
       touchSession.run(at, sessionId);
     },
