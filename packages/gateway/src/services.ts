@@ -34,6 +34,7 @@ import { workerHandlers } from './routes/worker.ts';
 import { lowOnSpace } from './store/embedded/free-space.ts';
 import { lockStore } from './store/embedded/lock.ts';
 import { embeddedStorePath, feedbackDirectory } from './store/embedded/path.ts';
+import { keepPrivate } from './store/embedded/private-file.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
@@ -72,6 +73,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   let store: EmbeddedStore | undefined;
   try {
     store = await openEmbeddedStore({ path, onFatal });
+    keepPrivate(path, options.log);
     const services = await compose(store, options);
     return {
       ...services,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstPartyClient } from '@sallyport/core/contract';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { withAuthorizationServer } from './admin/authorization.ts';
 import { loadConfig } from './config/load.ts';
+import { createLog } from './http/log.ts';
 import { startGateway, type Gateway } from './start.ts';
 import { workerTokenSeconds } from './worker-tokens.ts';
 
@@ -15,8 +16,9 @@ let directory: string;
 beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-start-'))));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const start = (dataDir: string): Promise<Gateway> =>
+const start = (dataDir: string, log = createLog('silent')): Promise<Gateway> =>
   startGateway({
+    log,
     config: loadConfig({
       env: {},
       // Worker tokens live longer than these.
@@ -148,6 +150,22 @@ test('a whole shift: sign-in, registration, work, stream; a stop answers polls a
   const seen = await fetch(`${again.url}/.well-known/jwks.json`);
   expect(((await seen.json()) as { keys: unknown[] }).keys).toHaveLength(1);
   await again.close();
+});
+
+test('a store that others may read, as one that was restored, is taken from them, and that is said', async () => {
+  const dataDir = 'restored';
+  await (await start(dataDir)).close();
+  const store = join(directory, dataDir, 'sallyport.db');
+  chmodSync(store, 0o644);
+  const warnings: unknown[][] = [];
+  const log = Object.assign(createLog('silent'), { warn: (...said: unknown[]) => void warnings.push(said) });
+  const gateway = await start(dataDir, log);
+  expect([store, `${store}-wal`].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
+  expect(warnings[0]).toEqual([
+    { file: store, found: '644' },
+    'Others could read the store, where keys are: now this account alone can.',
+  ]);
+  await gateway.close();
 });
 
 test('an administrator rotates keys knowing of worker tokens, too', async () => {
