@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { capture } from '../testing/capture.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -22,6 +22,34 @@ test('a result is one line: JSON where asked for', () => {
   createTerminal({ json: false }, streams).result({ json: { a: 1 }, human: 'one' });
   createTerminal({ json: true }, streams).result({ json: { a: 1 }, human: 'one' });
   expect(text()).toEqual({ stdout: 'one\n{"a":1}\n', stderr: '' });
+});
+
+describe('a stream that takes nothing', () => {
+  const failing = (code: string) => {
+    const stream = capture().streams.stdout;
+    stream._write = (_chunk, _encoding, done) => done(Object.assign(new Error(`${code}: why`), { code }));
+    return stream;
+  };
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+  afterEach(() => exit.mockClear());
+
+  test('as stdout fails the command, with one sentence', async () => {
+    const { streams, text } = capture();
+    createTerminal({ json: true }, { ...streams, stdout: failing('ENOSPC') }).out('x');
+    await vi.waitFor(() => expect(exit.mock.calls).toEqual([[1]]));
+    expect(text().stderr).toBe('error: stdout cannot be written: ENOSPC: why\n');
+  });
+
+  test('as stderr keeps nothing from being done', async () => {
+    const { streams, text } = capture();
+    const stderr = failing('ENOSPC');
+    const failed = new Promise((resolve) => stderr.once('close', resolve));
+    const terminal = createTerminal({ json: true }, { ...streams, stderr });
+    terminal.note('a notice');
+    await failed;
+    terminal.out('x');
+    expect([text().stdout, exit.mock.calls]).toEqual(['x', []]);
+  });
 });
 
 describe('the status line', () => {

@@ -47,8 +47,11 @@ export function createTerminal(
   // A reader that has seen enough (`| head`) is no failure.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    stderr.write(`error: stdout cannot be written: ${error.message}\n`);
+    process.exit(1);
   });
+  // What goes there is for whoever looks: a log on a full disk, or a reader that is gone, must not end a bridge.
+  stderr.on('error', () => undefined);
   const isPlain = json || !stderr.isTTY || env['TERM'] === 'dumb' || Boolean(env['NO_COLOR']);
   const columns = isPlain ? 0 : stderr.columns;
   let isStatusShown = false;
