@@ -27,6 +27,7 @@ export function toCredentials(
     clientId: client.client_id,
     accessToken: answer.access_token,
     ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
+    requestedAt,
     expiresAt: requestedAt + (answer.expires_in ?? unstatedLifetimeSeconds) * 1000,
     scope: answer.scope ?? known.scope,
   };
@@ -40,8 +41,9 @@ export async function identified(
 ): Promise<Credentials> {
   const { sub, org } = claimsOf(login.accessToken);
   const accountId = login.accountId ?? sub;
+  // The token's word first: a person may have chosen another organization than was asked for.
   const organizationId =
-    login.organizationId ?? org ?? (await onlyOrganization(options, login.accessToken, signal));
+    org ?? login.organizationId ?? (await onlyOrganization(options, login.accessToken, signal));
   return {
     ...login,
     ...(accountId !== undefined && { accountId }),

@@ -47,6 +47,7 @@ test('asks which organization, authorizes there, exchanges the code', async () =
     accountId: 'account-1',
     accessToken: accessToken('at-1'),
     refreshToken: 'rt-1',
+    requestedAt: expect.any(Number) as number,
     expiresAt: expect.any(Number) as number,
     scope: 'profile',
   });

@@ -132,7 +132,7 @@ test('a new login gives the one that it replaced, unless its refresh token is th
 
 test('a new login replaces a damaged one', async () => {
   await storeLogin({ ...store, load: corrupt }, 'main', login());
-  expect(await store.load('main')).toEqual(login({ expiresAt: expect.any(Number) as number }));
+  expect(await store.load('main')).toMatchObject(login({ expiresAt: expect.any(Number) as number }));
 });
 
 describe('SALLYPORT_TOKEN', () => {

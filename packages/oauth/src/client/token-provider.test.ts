@@ -56,6 +56,7 @@ describe('a stored token', () => {
       login({
         accessToken: accessToken('at-1'),
         refreshToken: 'rt-1',
+        requestedAt: clock.now(),
         expiresAt: clock.now() + 3_600_000,
       }),
     );
@@ -80,6 +81,18 @@ describe('a stored token', () => {
       expect(refreshes()).toHaveLength(2);
     },
   );
+
+  test('of before the clock was set back is renewed, since its expiry means nothing any more', async () => {
+    clock.jump(7_200_000); // two hours ahead, as of a machine that takes local time for UTC
+    await store.save('main', login({ requestedAt: clock.now() }));
+    clock.jump(-20_000); // within what clocks are corrected by all the time
+    expect(await provider().token()).toBe('at-0');
+    clock.jump(-7_180_000);
+    const tokenSource = provider();
+    expect(await tokenSource.token()).toBe(accessToken('at-1'));
+    expect(await tokenSource.token()).toBe(accessToken('at-1'));
+    expect(refreshes()).toEqual(['rt-0']);
+  });
 
   test('that was refused is renewed; whoever was refused with an older one gets the new one', async () => {
     const tokenSource = provider();

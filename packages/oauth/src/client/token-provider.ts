@@ -121,8 +121,11 @@ export class TokenProvider implements TokenSource {
     unwanted: string | undefined,
     marginMs = this.#options.refreshBeforeMs ?? 30_000,
   ): login is Credentials {
+    if (login === undefined || login.accessToken === unwanted) return false;
     const now = (this.#options.clock ?? systemClock).now();
-    return login !== undefined && login.accessToken !== unwanted && now < login.expiresAt - marginMs;
+    const { requestedAt = now, expiresAt } = login;
+    // Before it was asked for: the clock was set back since, and would make the token live for longer than the service does.
+    return now >= requestedAt - marginMs && now < expiresAt - marginMs;
   }
 }
 

@@ -45,6 +45,8 @@ export function parseCredentials(text: string, place: string): Credentials {
   for (const name of optional) {
     if (login[name] !== undefined && typeof login[name] !== 'string') throw corrupt(`${name} is no text`);
   }
+  if (login['requestedAt'] !== undefined && typeof login['requestedAt'] !== 'number')
+    throw corrupt('requestedAt is no number');
   if (typeof login['expiresAt'] !== 'number') throw corrupt('expiresAt is missing or no number');
   return login as unknown as Credentials;
 }

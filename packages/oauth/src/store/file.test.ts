@@ -78,6 +78,7 @@ describe('a login', () => {
     [JSON.stringify({ version: 1, ...login, accessToken: 7 }), 'accessToken'],
     [JSON.stringify({ version: 1, ...login, refreshToken: 7 }), 'refreshToken'],
     [JSON.stringify({ version: 1, ...login, expiresAt: '1' }), 'expiresAt'],
+    [JSON.stringify({ version: 1, ...login, requestedAt: '1' }), 'requestedAt'],
   ])('that is damaged (%s) is said to be, with the file and without its secrets', async (content, why) => {
     await mkdir(directory, { recursive: true });
     const file = join(directory, 'main.json');

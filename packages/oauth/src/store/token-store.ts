@@ -10,6 +10,8 @@ export interface Credentials {
   readonly refreshToken?: string;
   /** Epoch milliseconds of this machine's clock. */
   readonly expiresAt: number;
+  /** When the access token was asked for, by the same clock: by one that shows an earlier time, `expiresAt` means nothing. */
+  readonly requestedAt?: number;
   /** Space-separated, as granted. */
   readonly scope: string;
   /** The trusted device token of this machine for this account. */
