@@ -10,7 +10,7 @@ import {
 } from '@sallyport/oauth';
 import { TelemetryBatcher } from '@sallyport/telemetry';
 import type { Context } from './context.ts';
-import { loginRequired } from './known-logins.ts';
+import { loginKeyOf, loginRequired } from './known-logins.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
 import { printable } from './io/printable.ts';
 import { telemetryOptions } from './telemetry-options.ts';
@@ -41,12 +41,12 @@ export function reach(context: Context): Omit<ClientOptions, 'tokens'> {
   return { baseUrl, dialect, transport, clock: context.clock, headers };
 }
 
-/** Where logins rest. One for each address: a token never goes to another gateway than the one that gave it. */
+/** Where logins rest, and the key of the one that counts here. */
 export function loginStore({ settings, terminal, clock, env }: Context): {
   store: SystemTokenStore;
   loginKey: string;
 } {
-  const { stateDir, baseUrl, credentialStore } = settings;
+  const { stateDir, credentialStore } = settings;
   const store = systemTokenStore({
     directory: join(stateDir, 'logins'),
     service: 'sallyport',
@@ -62,7 +62,7 @@ export function loginStore({ settings, terminal, clock, env }: Context): {
     },
     clock,
   });
-  return { store, loginKey: baseUrl };
+  return { store, loginKey: loginKeyOf(settings) };
 }
 
 /** The token of the environment, else of the stored login, renewed as needed. */

@@ -4,7 +4,27 @@ import type { Settings } from './config/settings.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
 import { toFailure } from './io/failure.ts';
 
-/** The gateways that this machine has a login for: the file of each is named after its address. */
+/**
+ * The key of a login in the store. It has the address, because a token never goes to another gateway than the one that gave it,
+ * and the profile, because two profiles may be two accounts, or two organizations, at one gateway.
+ */
+export function loginKeyOf({ baseUrl, profile }: Pick<Settings, 'baseUrl' | 'profile'>): string {
+  return profile === undefined ? baseUrl : `${profile}@${baseUrl}`;
+}
+
+/** A login as people call it. */
+export function shownLogin(key: string): string {
+  const { profile, baseUrl } = partsOf(key);
+  return profile === undefined ? baseUrl : `${baseUrl} (profile ${profile})`;
+}
+
+/** No address begins as a profile's name and `@` do. */
+function partsOf(key: string): { readonly profile: string | undefined; readonly baseUrl: string } {
+  const [, profile, baseUrl = key] = /^([\w-]+)@(.*)$/.exec(key) ?? [];
+  return { profile, baseUrl };
+}
+
+/** The keys of the logins of this machine: the file of each is named after it. */
 export async function knownLogins({ stateDir }: Settings): Promise<readonly string[]> {
   const files = await readdir(join(stateDir, 'logins')).catch(() => []);
   return files
@@ -14,20 +34,24 @@ export async function knownLogins({ stateDir }: Settings): Promise<readonly stri
 }
 
 /** The sentence that names the other logins; empty where there are none. */
-export function otherLogins(logins: readonly string[], baseUrl: string): string {
-  const others = logins.filter((login) => login !== baseUrl);
-  return others.length === 0 ? '' : `There is a login for ${others.join(', ')}: name it with --base-url.`;
+export function otherLogins(logins: readonly string[], key: string): string {
+  const others = logins.filter((login) => login !== key);
+  if (others.length === 0) return '';
+  const ways = others.map((login) => (partsOf(login).profile === undefined ? '--base-url' : '--profile'));
+  const named = others.map(shownLogin).join(', ');
+  return `There is a login for ${named}: name it with ${[...new Set(ways)].sort().join(' or ')}.`;
 }
 
-/** Whoever asks the wrong gateway for its login is told which gateways have one. */
+/** Whoever asks where there is no login is told where there is one. */
 export async function loginRequired(settings: Settings, error: unknown): Promise<unknown> {
   if (toFailure(error).code !== 'login_required') return error;
   const logins = await knownLogins(settings);
-  const others = otherLogins(logins, settings.baseUrl);
-  if (others === '' || logins.includes(settings.baseUrl)) return error;
+  const key = loginKeyOf(settings);
+  const others = otherLogins(logins, key);
+  if (others === '' || logins.includes(key)) return error;
   return new CommandError(
     'login_required',
-    `There is no login for ${settings.baseUrl} on this machine.`,
+    `There is no login for ${shownLogin(key)} on this machine.`,
     exitCodes.notLoggedIn,
     `${others} Or run \`sallyport login\` for this one.`,
     { cause: error },

@@ -111,6 +111,37 @@ test('a new login ends the one before, once it is stored; whether or not that su
   );
 });
 
+test('two profiles are two logins, be they at one gateway; nothing else leads to them', async () => {
+  const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
+  const issue = (n: number) => {
+    const tokens = { access_token: `at-${n}`, refresh_token: `rt-${n}`, expires_in: 3600 };
+    answers['POST /v1/oauth/token'] = { body: tokens };
+    answers['GET /api/oauth/profile'] = { body: profile };
+  };
+  for (const [n, name] of ['ann', 'bob'].entries()) {
+    await run('missing', `profile add ${name}`, file);
+    issue(n);
+    expect(await run('missing', `${login} --profile ${name}`, file)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+  }
+  expect(service.seen.filter(({ url }) => url === '/v1/oauth/revoke')).toEqual([]);
+  const tokenOf = async (name: string) => (await run('missing', `token --profile ${name}`)).stdout;
+  expect([await tokenOf('ann'), await tokenOf('bob')]).toEqual(['at-0\n', 'at-1\n']);
+  const { exitCode, stderr } = await run('missing', 'whoami');
+  const { baseUrl } = service;
+  expect([exitCode, stderr]).toEqual([
+    3,
+    `error: There is no login for ${baseUrl} on this machine.\nThere is a login for ${baseUrl} (profile ann), ${baseUrl} (profile bob): name it with --profile. Or run \`sallyport login\` for this one.\n`,
+  ]);
+  expect(await run('missing', 'logout --profile ann')).toMatchObject({
+    stdout: `Logged out of ${baseUrl} (profile ann).\n`,
+  });
+  expect(service.seen.at(-1)?.body).toMatchObject({ token: 'rt-0' });
+  expect([await tokenOf('ann'), await tokenOf('bob')]).toEqual(['', 'at-1\n']);
+}, 30_000); // nine programs
+
 test('a session key that is refused is what the person is told to renew', async () => {
   answers[`POST /v1/oauth/${mine}/authorize`] = noLogin;
   const { exitCode, stderr } = await run('working', login);
@@ -168,6 +199,17 @@ test('the organization of the settings must be one of the account, at the login 
   });
   const { stdout } = await run('missing', 'whoami --json');
   expect(JSON.parse(stdout)).toMatchObject({ stored_in: loginFile() });
+});
+
+test('a login for another organization than the settings name is said to be', async () => {
+  const claims = Buffer.from(JSON.stringify({ sub: 'a', org: foreign })).toString('base64url');
+  answers['POST /v1/oauth/token'] = { body: { access_token: `h.${claims}.s`, expires_in: 3600 } };
+  answers['GET /api/oauth/profile'] = { body: profile };
+  const { exitCode, stderr } = await run('working', login, { SALLYPORT_ORG: mine });
+  expect([exitCode, stderr]).toEqual([
+    0,
+    `This login is for another organization than the settings name (${mine}). For that one: log in again, and choose it in the browser.\n`,
+  ]);
 });
 
 test('where no browser opens after all, a code is shown', async () => {

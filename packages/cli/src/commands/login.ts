@@ -43,12 +43,22 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
     throw error;
   });
   if (replaced) await endReplaced(context, reached, replaced);
+  noteOtherOrganization(context, credentials);
   const client = createClient({
     ...reached,
     tokens: { token: () => Promise.resolve(credentials.accessToken) },
   });
   const output = describeAccount(await client.oauth.profile(), context.settings.baseUrl);
   return { json: output.json, human: `Logged in as ${output.human}` };
+}
+
+/** By a device code, a person chooses the organization in a browser that does not know what the settings here name. */
+function noteOtherOrganization({ settings, terminal }: Context, { organizationId }: Credentials): void {
+  const wanted = settings.organizationId;
+  if (wanted === undefined || organizationId === undefined || organizationId === wanted) return;
+  terminal.note(
+    `This login is for another organization than the settings name (${wanted}). For that one: log in again, and choose it in the browser.`,
+  );
 }
 
 /** The login from before: nobody could end it any more, since its tokens are gone from here. */

@@ -1,7 +1,7 @@
 import { logout as endLogin } from '@sallyport/oauth';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
-import { knownLogins, otherLogins } from '../known-logins.ts';
+import { knownLogins, otherLogins, shownLogin } from '../known-logins.ts';
 import { printable } from '../io/printable.ts';
 import type { Output } from '../io/terminal.ts';
 
@@ -21,12 +21,13 @@ export async function logout(context: Context): Promise<Output> {
     );
   }
   if (!removed) {
-    const others = otherLogins(await knownLogins(settings), baseUrl);
+    const others = otherLogins(await knownLogins(settings), loginKey);
     if (others !== '') terminal.note(others);
   }
   if (settings.token !== undefined)
     terminal.note('SALLYPORT_TOKEN is set: commands go on with it until you unset it.');
-  const human = removed ? `Logged out of ${baseUrl}.` : `There was no login for ${baseUrl}.`;
+  const login = shownLogin(loginKey);
+  const human = removed ? `Logged out of ${login}.` : `There was no login for ${login}.`;
   return {
     json: { base_url: baseUrl, logged_out: removed, revoked: removed && failure === undefined },
     human,

@@ -11,6 +11,8 @@ export interface Resolved {
   readonly origin: Origin;
   /** The flag, variable or file, and the profile: for people. */
   readonly from: string;
+  /** The profile that it stands in. */
+  readonly profile?: string;
 }
 
 export type ResolvedSettings = Readonly<Record<KeyName, Resolved>>;
@@ -28,6 +30,7 @@ interface Level {
   readonly origin: Origin;
   readonly values: Values;
   readonly from: (key: KeyName) => string;
+  readonly profile?: string;
 }
 
 const defaults: Values = {
@@ -85,7 +88,7 @@ function withProfile(
   { user, userPath }: Sources,
 ): readonly Level[] {
   const values = profileNamed(user, name, from('profile'));
-  const profile: Level = { origin, values, from: () => `profile ${name} in ${userPath}` };
+  const profile: Level = { origin, values, from: () => `profile ${name} in ${userPath}`, profile: name };
   return levels.flatMap((level) => {
     const own = level.origin === 'user' ? { ...level, values: ofMachine(level.values) } : level;
     return level.origin === origin ? [own, profile] : [own];
@@ -115,9 +118,10 @@ export function profileNamed({ profiles }: UserFile, name: string, from: string)
 }
 
 function resolve(key: KeyName, levels: readonly Level[]): Resolved {
-  for (const { origin, values, from } of levels) {
+  for (const { origin, values, from, profile } of levels) {
     const value = values[key];
-    if (value !== undefined) return { value, origin, from: from(key) };
+    if (value !== undefined)
+      return { value, origin, from: from(key), ...(profile !== undefined && { profile }) };
   }
   return { value: undefined, origin: 'default', from: 'default' };
 }

@@ -130,7 +130,9 @@ describe('the files', () => {
     // The organization beside the profiles belongs to another gateway than theirs.
     put('config/config.json', { organization: 'elsewhere', profile: 'home', profiles });
     if (ofProject !== undefined) put('project/.sallyport.json', { profile: ofProject });
-    expect(readSettings(flags, env)).toMatchObject({ baseUrl, organizationId });
+    // Its login counts where its address does.
+    const profile = /home|work/.exec(baseUrl)?.[0];
+    expect(readSettings(flags, env)).toMatchObject({ baseUrl, organizationId, profile });
   });
 
   test('of a project counts below its folder, and not beyond the repository', () => {

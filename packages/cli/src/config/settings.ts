@@ -17,6 +17,8 @@ import { resolveSettings, type ResolvedSettings, type Sources } from './resolve.
 export interface Settings {
   /** The gateway's address, without a trailing slash. */
   readonly baseUrl: string;
+  /** The profile that the address is of; a flag or variable may have given another one over it. */
+  readonly profile: string | undefined;
   /** How the gateway spells the specification's neutral words. */
   readonly dialect: Dialect;
   /** What the user may edit. */
@@ -50,6 +52,7 @@ export function readSettings(
   return {
     ...foldersOf(env),
     baseUrl: resolved['base-url'].value ?? defaultBaseUrl,
+    profile: resolved['base-url'].profile,
     dialect: {
       vendor: resolved['dialect.vendor'].value ?? neutralDialect.vendor,
       agent: resolved['dialect.agent'].value ?? neutralDialect.agent,

@@ -21,7 +21,9 @@ export async function bridgeInstall(context: Context, options: BridgeInstallOpti
   const program = [process.execPath, realpathSync(process.argv[1] ?? '')];
   const words = [
     ...program,
-    ...['--base-url', settings.baseUrl, 'bridge', 'run'],
+    // A profile has a login of its own, which its address alone does not lead to.
+    ...(settings.profile === undefined ? ['--base-url', settings.baseUrl] : ['--profile', settings.profile]),
+    ...['bridge', 'run'],
     ...runWords({ ...options, exec, dir: directory }),
   ];
   const text = unitText(context, { directory, words });

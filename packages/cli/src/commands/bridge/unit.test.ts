@@ -106,3 +106,10 @@ test('a bridge is installed, shown and uninstalled; what it runs takes what it i
   expect((await run('install', '--dir', 'nowhere', '--exec', 'x')).exitCode).toBe(2);
   expect((await run('install')).exitCode).toBe(2);
 });
+
+test('a bridge of a profile has its login, and not only its address', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'sallyport-unit-'));
+  await runCli(['profile', 'add', 'work', '--use'], { cwd });
+  const { stdout } = await runCli(['bridge', 'install', '--exec', 'true', '--print'], { cwd });
+  expect(wordsOf(stdout).slice(2, 6)).toEqual(['--profile', 'work', 'bridge', 'run']);
+});

@@ -5,7 +5,7 @@ import type { Act } from '../act.ts';
 export function addProfileCommands(program: Command, act: Act): void {
   const profile = program
     .command('profile')
-    .description('Named sets of settings: one for each gateway that you work with');
+    .description('Named sets of settings, each with its login: one for each gateway and account');
   examples(
     profile
       .command('list')
@@ -47,7 +47,7 @@ export function addProfileCommands(program: Command, act: Act): void {
   examples(
     profile
       .command('remove')
-      .description('Remove a profile; the login at its gateway stays')
+      .description('Remove a profile; its login at the gateway stays')
       .argument('<name>', 'the profile')
       .action(act(async () => (await import('./change.ts')).profileRemove)),
     'sallyport logout --profile work && sallyport profile remove work',
