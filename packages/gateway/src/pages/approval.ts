@@ -17,17 +17,22 @@ export function scopeItems(scope: string, dialect: Dialect): Html {
   </ul>`;
 }
 
-/** A choice where there is one, else a hidden field. */
-export function organizationField(memberships: readonly Membership[]): Html {
-  const [first, ...more] = memberships;
-  if (!first)
-    return html`<p class="alert" role="alert">
-      Your account is in no organization: an admin must add it to one.
-    </p>`;
+/** A choice where there is one, else a hidden field. `wanted`: the only one that was asked for. */
+export function organizationField(memberships: readonly Membership[], wanted?: string): Html {
+  const offered =
+    wanted === undefined ? memberships : memberships.filter(({ organization }) => organization.id === wanted);
+  const [first, ...more] = offered;
+  if (!first) {
+    const problem =
+      memberships.length === 0
+        ? 'Your account is in no organization: an admin must add it to one.'
+        : 'Your account is not in the organization that the program asks for: an admin must add it there.';
+    return html`<p class="alert" role="alert">${problem}</p>`;
+  }
   if (more.length === 0)
     return html`<p class="dim">For the organization <strong>${first.organization.name}</strong>.</p>
       <input type="hidden" name="organization" value="${first.organization.id}" />`;
-  const options = memberships.map(
+  const options = offered.map(
     ({ organization }) => html`<option value="${organization.id}">${organization.name}</option>`,
   );
   return html`<label for="organization">Organization</label>

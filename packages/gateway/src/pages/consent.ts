@@ -34,7 +34,7 @@ export function createConsentPage(
   async function question(
     { query, formProof }: Visit,
     { accountId, email }: NonNullable<Visit['signedIn']>,
-    { client, redirectUri, scope }: AuthorizationRequest,
+    { client, redirectUri, scope, organizationId }: AuthorizationRequest,
   ): Promise<Answer> {
     return {
       title: `Log ${client.name} in?`,
@@ -51,7 +51,7 @@ export function createConsentPage(
         <form method="post" action="${base}/consent">
           ${formProof}
           <input type="hidden" name="request" value="${query.toString()}" />
-          ${organizationField(await organizations.of(accountId))} ${decisionButtons}
+          ${organizationField(await organizations.of(accountId), organizationId)} ${decisionButtons}
         </form>`,
     };
   }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HandlerCall, Handlers } from '../http/handler.ts';
 import type { ConsentPage } from '../pages/consent.ts';
 import { shownKey } from './admin-records.ts';
-import { sendDocument } from './document.ts';
+import { sendDocument, toDocument } from './document.ts';
 import { ownAnswer } from './own-answer.ts';
 
 /** The authorization server's rows. */
@@ -49,18 +49,22 @@ export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage)
     },
     discovery: discover,
     openidConfiguration: discover,
-    async jwks({ reply }) {
-      reply.header('cache-control', 'public, max-age=300');
+    async jwks({ request, reply }) {
       const { keys } = await server.signer.jwks();
-      return { keys: [...keys] };
+      const answer = { keys: [...keys] };
+      sendDocument(request, reply, toDocument(answer), cachedBriefly);
+      return answer;
     },
   };
 }
+
+/** Less than what a next key is published ahead of its first signature. */
+const cachedBriefly = { 'cache-control': 'public, max-age=300' };
 
 export function sendMetadata(
   { metadata }: AuthorizationServer,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  sendDocument(request, reply, metadata, { 'cache-control': 'public, max-age=300' });
+  sendDocument(request, reply, metadata, cachedBriefly);
 }

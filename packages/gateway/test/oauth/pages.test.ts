@@ -32,6 +32,22 @@ describe('every page', () => {
     for (const [, id] of text.matchAll(/<label for="([^"]+)"/g)) expect(text).toContain(`id="${id ?? ''}"`);
   });
 
+  test('over https has cookies that no other host can set, and none that travels in the clear', async () => {
+    await using opened = await open({}, { issuer: 'https://gate.example' });
+    const { visitor, page, answer } = await setUp(opened);
+    const set = [...page.headers.getSetCookie(), ...answer.headers.getSetCookie()];
+    expect(set).toHaveLength(3);
+    for (const cookie of set)
+      expect(cookie).toMatch(
+        /^__Host-sallyport_(form|session)=[\w-]*;( Max-Age=\d+;)? Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      );
+    expect((await visitor.get('/account')).status).toBe(200);
+    // Planted by another host, over http: it is not looked at.
+    expect(visitor.jar.delete('__Host-sallyport_session')).toBe(true);
+    visitor.jar.set('sallyport_session', opened.sessionKey);
+    expect((await visitor.get('/account')).status).toBe(303);
+  });
+
   test('a form of another site, of another visitor, or without its proof is refused', async () => {
     await using opened = await open();
     const visitor = browser(opened.url);
@@ -219,6 +235,34 @@ describe('the authorization endpoint for browsers', () => {
     ]);
     const tokens = await opened.exchange(searchParams.get('code') ?? '');
     expect(tokens.token_type).toBe('Bearer');
+  });
+
+  test('is for the organization that the client names, and for no other', async () => {
+    await using opened = await open();
+    const { server, owner, organizationId: first } = opened;
+    const { visitor } = await setUp(opened);
+    const second = await server.organizations.add({ name: 'Second' });
+    const foreign = await server.organizations.add({ name: 'Foreign' });
+    await server.members.setRole(owner.accountId, second.id, 'member');
+    const consent = (organization_uuid: string) => visitor.get(authorizePath({ organization_uuid }));
+    const offered = ({ text }: { text: string }) =>
+      [first, second.id].filter((id) => text.includes(`"${id}"`));
+
+    expect(offered(await visitor.get(authorizePath()))).toEqual([first, second.id]);
+    const page = await consent(second.id);
+    expect(offered(page)).toEqual([second.id]);
+    const other = await visitor.submit(page, { decision: 'approve', organization: first });
+    expect([other.status, other.location]).toEqual([403, null]);
+    const { location } = await visitor.submit(page, { decision: 'approve' });
+    const { access_token: token } = await opened.exchange(
+      new URL(location ?? '').searchParams.get('code') ?? '',
+    );
+    expect((await server.accessTokens.verify(token)).organizationId).toBe(second.id);
+
+    const none = await consent(foreign.id);
+    expect(none.text).toContain('not in the organization that the program asks for');
+    expect((await visitor.submit(none, { decision: 'approve', organization: foreign.id })).status).toBe(403);
+    expect(offered(none)).toEqual([]);
   });
 
   test('a refusal goes back to the client', async () => {
@@ -469,11 +513,16 @@ describe('over HTTP', () => {
 
   test('discovery and keys may be cached, and are not sent twice', async () => {
     await using opened = await open();
-    const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
-    for (const path of paths) {
+    const { document } = opened.server.metadata;
+    const documents = {
+      '/.well-known/oauth-authorization-server': document,
+      '/.well-known/openid-configuration': document,
+      '/.well-known/jwks.json': await opened.server.signer.jwks(),
+    };
+    for (const [path, body] of Object.entries(documents)) {
       const first = await fetch(opened.url + path);
       expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
-      expect(await first.json()).toEqual(opened.server.metadata.document);
+      expect(await first.json()).toEqual(body);
       const etag = first.headers.get('etag') ?? '';
       const again = await fetch(opened.url + path, { headers: { 'if-none-match': `W/${etag}` } });
       expect([again.status, await again.text()]).toEqual([304, '']);

@@ -97,6 +97,11 @@ test('opens the browser, takes its redirect, exchanges the code, says so on the 
   expect(clock.timers).toBe(0);
 });
 
+test('a login is for the organization that its token names, whichever was asked for', async () => {
+  const { outcome } = await logIn((url) => fetch(redirectOf(url)), { organizationId: 'org-2' });
+  expect(outcome).toMatchObject({ status: 'fulfilled', value: { organizationId: 'org-1' } });
+});
+
 describe('a redirect', () => {
   test.each([
     ['of another login', { state: 'other' }, 'state_mismatch'],

@@ -20,6 +20,8 @@ export interface AuthorizationRequest {
   readonly scope: string;
   readonly state: string | undefined;
   readonly challenge: string;
+  /** The only one that it may be approved for, where the client named one. */
+  readonly organizationId: string | undefined;
 }
 
 /** What a browser's request comes to: `ask` the person, or go to `location` with the error at once. */
@@ -37,7 +39,10 @@ export interface Authorization {
   ): Promise<{ redirect_uri: string }>;
   /** Judges a browser's request; throws only what must not be redirected: a bad client or redirect URI. */
   readBrowserRequest(query: URLSearchParams): Promise<BrowserRequest>;
-  /** The person agreed: issues the code; gives the redirect address. Throws `forbidden` to whom is no member. */
+  /**
+   * The person agreed: issues the code; gives the redirect address. Throws `forbidden` to whom is no member, and for another
+   * organization than the client asked for.
+   */
   approve(signedIn: SignedIn, organizationId: string, request: AuthorizationRequest): Promise<string>;
   /** The person declined; gives the redirect address. */
   deny(request: AuthorizationRequest): string;
@@ -76,7 +81,9 @@ export function createAuthorization(context: Context): Authorization {
       throw new ServiceError('invalid_request', 'The code_challenge must be 43 base64url characters.');
     if (state !== undefined && !state.isWellFormed())
       throw new ServiceError('invalid_request', 'The state is not well-formed Unicode.');
-    return { client, redirectUri, scope: requestedScope(context, client, sent['scope']), state, challenge };
+    const { organization_uuid: organizationId } = sent;
+    const scope = requestedScope(context, client, sent['scope']);
+    return { client, redirectUri, scope, state, challenge, organizationId };
   }
 
   async function issue(
@@ -148,6 +155,9 @@ export function createAuthorization(context: Context): Authorization {
     },
 
     async approve(signedIn, organizationId, request) {
+      // The client would take the tokens for those of the organization that it named.
+      if ((request.organizationId ?? organizationId) !== organizationId)
+        throw new ServiceError('forbidden', 'The program asks for another organization.');
       if (!(await isMember(signedIn.accountId, organizationId))) throw noMember();
       return issue(signedIn, organizationId, request);
     },
