@@ -176,9 +176,14 @@ export function endpointUrl(
   const path = inDialect(endpoint.path, dialect).replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(params[name])),
   );
+  return baseUrl.replace(/\/+$/, '') + path + suffixOf(query);
+}
+
+function suffixOf(query: NonNullable<CallInput['query']>): string {
+  const members = Object.entries(query);
+  if (members.length === 0) return '';
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
+  for (const [name, value] of members)
     for (const one of [value ?? []].flat() as readonly Scalar[]) search.append(name, String(one));
-  const suffix = search.size > 0 ? `?${search.toString()}` : '';
-  return baseUrl.replace(/\/+$/, '') + path + suffix;
+  return search.size > 0 ? `?${search.toString()}` : '';
 }

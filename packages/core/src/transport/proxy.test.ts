@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentProxy } from './proxy.ts';
+import { environmentProxy, hasEnvironmentProxy } from './proxy.ts';
 
 const proxy = 'http://proxy:3128';
 
@@ -20,4 +20,13 @@ test.each([
   ['http://[::1]:8787', { HTTP_PROXY: proxy, NO_PROXY: '[::1]:8787' }, undefined],
 ])('%s with %o goes through %s', (url, env: NodeJS.ProcessEnv, expected) => {
   expect(environmentProxy(url, env)).toBe(expected);
+});
+
+test.each([
+  [{}, false],
+  [{ http_proxy: '', HTTP_PROXY: proxy, NO_PROXY: '*' }, false],
+  [{ HTTP_PROXY: proxy }, true],
+  [{ https_proxy: proxy }, true],
+])('%o may have one: %s', (env: NodeJS.ProcessEnv, expected) => {
+  expect(hasEnvironmentProxy(env)).toBe(expected);
 });

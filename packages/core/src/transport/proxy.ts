@@ -16,6 +16,11 @@ export function environmentProxy(url: string, env: NodeJS.ProcessEnv = process.e
   return exceptions.some((entry) => isMeant(entry, host, atPort)) ? undefined : proxy;
 }
 
+/** Whether any address may have a proxy: where none has, nothing need be asked at each request. */
+export function hasEnvironmentProxy(env: NodeJS.ProcessEnv = process.env): boolean {
+  return Boolean((env['http_proxy'] ?? env['HTTP_PROXY']) || (env['https_proxy'] ?? env['HTTPS_PROXY']));
+}
+
 /** `host`, `host:port`, `.domain`, `*.domain`, `*`; a plain host means its subdomains, too. */
 function isMeant(entry: string, host: string, port: string | undefined): boolean {
   const [, name = entry, only] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? [];

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../testing/index.ts';
 import { fetchTransport } from './fetch.ts';
@@ -118,6 +118,53 @@ describe.each([
     const url = await serve((_request, response) => response.writeHead(200).write('half'));
     const answer = await (open.transport = make()).send(get(url, { idleMs: 50 }));
     await expect(answer.text()).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  test('a body that nobody reads yet is not taken off the wire', async () => {
+    const bytes = 32 * 1024 * 1024;
+    let wire: Socket | undefined;
+    const url = await serve((request, response) => {
+      wire = request.socket;
+      response.end(Buffer.alloc(bytes, 'x'));
+    });
+    const answer = await (open.transport = make()).send(get(url));
+    for (let turns = 0; turns < 200; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(wire?.writableLength).toBeGreaterThan(bytes / 2);
+    let read = 0;
+    for await (const chunk of answer.stream()) read += chunk.byteLength;
+    expect(read).toBe(bytes);
+  });
+
+  test('whoever stops early ends the connection', async () => {
+    const closed = Promise.withResolvers<unknown>();
+    const url = await serve((request, response) => {
+      request.socket.once('close', closed.resolve);
+      response.writeHead(200).write('one');
+    });
+    const answer = await (open.transport = make()).send(get(url, { idleMs: 0 }));
+    for await (const chunk of answer.stream()) {
+      expect(chunk.byteLength).toBe(3);
+      break;
+    }
+    await closed.promise;
+  });
+
+  test('a request that is given up before it begins makes none', async () => {
+    let asked = 0;
+    const url = await serve((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    const transport = (open.transport = make());
+    const stop = new AbortController();
+    const answer = transport.send(get(url, { signal: stop.signal }));
+    stop.abort();
+    await expect(answer).rejects.toMatchObject({ code: 'aborted' });
+    await expect(transport.send(get(url, { signal: stop.signal }))).rejects.toMatchObject({
+      code: 'aborted',
+    });
+    expect((await transport.send(get(url))).status).toBe(200);
+    expect(asked).toBe(1);
   });
 
   test('a redirect is an answer, not followed', async () => {

@@ -3,7 +3,7 @@ export interface TransportRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is begun anew each time the request is sent. */
+  /** A stream is begun anew each time the request is sent. Bytes are the caller's to change once the answer has ended. */
   readonly body?: string | Uint8Array | (() => AsyncIterable<Uint8Array>);
   /** Milliseconds until the response's head must be there, connecting included. */
   readonly timeoutMs: number;

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
-import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
-import { readText } from './body.ts';
-import { transportFailure } from './failure.ts';
-import { environmentProxy } from './proxy.ts';
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { Agent, EnvHttpProxyAgent } from 'undici';
+import { Exchange } from './exchange.ts';
+import { environmentProxy, hasEnvironmentProxy } from './proxy.ts';
+import type { Transport } from './transport.ts';
 
 export interface UndiciTransportOptions {
   /** Connections per origin. Default 64. */
@@ -20,42 +19,21 @@ export interface UndiciTransportOptions {
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const { connections = 64, connectTimeoutMs = 10_000, ca, proxyFromEnvironment = true } = options;
   const pool = { connections, connect: { timeout: connectTimeoutMs, ...(ca && { ca: [...ca] }) } };
-  const agent: Dispatcher = proxyFromEnvironment ? new EnvHttpProxyAgent(pool) : new Agent(pool);
+  const agent = proxyFromEnvironment && hasEnvironmentProxy() ? new EnvHttpProxyAgent(pool) : new Agent(pool);
   return {
     async send(request) {
-      try {
+      const { method, timeoutMs, idleMs = timeoutMs } = request;
+      const exchange = new Exchange(request);
+      return exchange.answer((handler) => {
         const { origin, pathname, search } = new URL(request.url);
-        const answer = await agent.request({
-          origin,
-          path: pathname + search,
-          method: request.method,
-          headers: { ...request.headers },
-          body: typeof request.body === 'function' ? Readable.from(request.body()) : (request.body ?? null),
-          headersTimeout: request.timeoutMs,
-          bodyTimeout: request.idleMs ?? request.timeoutMs,
-          ...(request.signal && { signal: request.signal }),
-        });
-        return toResponse(answer, request);
-      } catch (error) {
-        throw transportFailure(error, request.url, request.signal);
-      }
+        const body = typeof request.body === 'function' ? Readable.from(request.body()) : request.body;
+        const path = pathname + search;
+        const { headers } = request;
+        const timeouts = { headersTimeout: timeoutMs, bodyTimeout: idleMs };
+        agent.dispatch({ origin, path, method, headers, body: body ?? null, ...timeouts }, handler);
+      });
     },
     proxyFor: (url) => (proxyFromEnvironment ? environmentProxy(url) : undefined),
     close: () => agent.destroy(),
   };
-}
-
-function toResponse(answer: Dispatcher.ResponseData, { url, signal }: TransportRequest): TransportResponse {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  async function* stream(): AsyncIterable<Uint8Array> {
-    try {
-      for await (const chunk of answer.body) yield chunk as Uint8Array;
-    } catch (error) {
-      throw transportFailure(error, url, signal);
-    }
-  }
-  return { status: answer.statusCode, headers, stream, text: (maxBytes) => readText(stream(), maxBytes) };
 }
