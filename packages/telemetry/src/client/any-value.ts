@@ -102,7 +102,7 @@ export function toValue(value: unknown, redactor: Redactor): AnyValue {
 }
 
 /** A text that is well-formed Unicode, bounded and redacted. */
-export function toText(value: string, redactor: Redactor): string {
+export function toText(value: string, redactor: Pick<Redactor, 'text'>): string {
   return redactor.text(cut(value, maxChars).toWellFormed());
 }
 

@@ -61,6 +61,29 @@ describe('when events are sent', () => {
     expect(Math.max(...sink.requests.map(({ events }) => events.length))).toBe(50);
   });
 
+  test('the next request is written while the service is at work on the one before', async () => {
+    const held = Promise.withResolvers<undefined>();
+    const written = Promise.withResolvers<undefined>();
+    const sink = await startSink(async (_, index) => {
+      if (index === 1) await held.promise;
+      return { status: 200 };
+    });
+    const text = (value: string) => {
+      if (value === 'e149') written.resolve(undefined);
+      return value;
+    };
+    const { batcher } = makeBatcher({
+      baseUrl: sink.baseUrl,
+      redactor: { text, isSecret: () => false },
+    });
+    emit(batcher, 150);
+    await written.promise;
+    expect(batcher.stats()).toMatchObject({ sent: 50, waiting: 100 });
+    held.resolve(undefined);
+    await batcher.flush();
+    expect(sink.names()).toEqual(names(150));
+  });
+
   test('requests stay below 900 KiB', async () => {
     const sink = await startSink();
     const { batcher } = makeBatcher({ baseUrl: sink.baseUrl });

@@ -10,6 +10,7 @@ import {
 } from '@sallyport/core';
 import { batchLimits } from '@sallyport/core/contract';
 import { openSpool, type Spool } from '../spool/spool.ts';
+import { linesOf, Packer, type Write } from './batch.ts';
 import { Counters, flushReport, type FlushReport, type TelemetryStats } from './counters.ts';
 import { Delivery, isSending } from './delivery.ts';
 import type { Encoder, QueuedEvent } from './encode.ts';
@@ -48,6 +49,7 @@ export class TelemetryBatcher implements Reporter {
   readonly #queue: EventQueue<QueuedEvent>;
   readonly #spool: Spool | undefined;
   readonly #delivery: Delivery;
+  readonly #packer = new Packer(batchBounds);
   readonly #onError: (error: unknown) => void;
   readonly #requests = new AbortController();
   #installHandlers: (() => () => void) | undefined;
@@ -76,7 +78,7 @@ export class TelemetryBatcher implements Reporter {
     this.#delivery = new Delivery({
       send: createSender({ ...options, clock }),
       spool,
-      bounds: batchBounds,
+      packer: this.#packer,
       counters: this.#counters,
       clock,
       random,
@@ -157,20 +159,16 @@ export class TelemetryBatcher implements Reporter {
     return false;
   }
 
-  /** Writes events as they leave the queue; those for which that fails are dropped. */
-  #write(queued: readonly QueuedEvent[]): string[] {
-    const events: string[] = [];
-    for (const each of queued) {
-      try {
-        const json = this.#encoder.write(each);
-        if (json === undefined) this.#counters.drop('too_large', 1);
-        else events.push(json);
-      } catch {
-        this.#counters.drop('invalid', 1);
-      }
+  /** Writes an event as it leaves the queue; where that fails it is dropped. */
+  readonly #write: Write<QueuedEvent> = (queued, into) => {
+    try {
+      if (this.#encoder.write(queued, into)) return true;
+      this.#counters.drop('too_large', 1);
+    } catch {
+      this.#counters.drop('invalid', 1);
     }
-    return events;
-  }
+    return false;
+  };
 
   /** Sees to it that what waits is sent: at once where a batch is full, else in time. */
   #schedule(): void {
@@ -202,7 +200,7 @@ export class TelemetryBatcher implements Reporter {
     this.#reportDrops();
     const { maxEvents, maxBytes } = batchBounds;
     const upTo = this.#queue.lastSeq;
-    const take = () => this.#write(this.#queue.take(maxEvents, maxBytes, upTo));
+    const take = () => this.#packer.pack(this.#queue.take(maxEvents, maxBytes, upTo), this.#write);
     this.#runs += 1;
     this.#lastRun = this.#lastRun
       .then(() => this.#delivery.run(take, this.#requests.signal))
@@ -258,7 +256,7 @@ export class TelemetryBatcher implements Reporter {
   }
 
   #takeAll(): string[] {
-    return this.#write(this.#queue.take(Infinity, Infinity));
+    return this.#packer.pack(this.#queue.take(Infinity, Infinity), this.#write).flatMap(linesOf);
   }
 
   /** Losses are told to the service, too: one event a flush, about one reason. */

@@ -6,12 +6,11 @@ import type { Queueable } from './queue.ts';
  * An event as it waits in memory: a copy that nothing its reporter does later changes, stamped with its time. It is
  * redacted and written as it leaves the queue, be it for the wire or for the disk.
  */
-export interface CapturedEvent extends Queueable {
+export interface CapturedEvent extends Queueable, Stamp {
   readonly name: string;
   readonly body: string | undefined;
   readonly severityText: string | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
-  readonly stamp: Stamp;
 }
 
 /** When an event was emitted: the wall clock's milliseconds, and the nanoseconds within them by the monotonic clock. */
@@ -41,7 +40,8 @@ export function capture(event: TelemetryEvent, stamp: Stamp): CapturedEvent | un
   // Also where a caller without types gave something that has no length.
   if (!(bytes <= maxCapturedBytes)) return undefined;
   const severity = severityOf(event);
-  return { name, body, severity, severityText, attributes, stamp, bytes };
+  const { ms, nanos } = stamp;
+  return { name, body, severity, severityText, attributes, ms, nanos, bytes };
 }
 
 function isText(value: unknown): value is string | undefined {

@@ -1,32 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
 import { fullJitter, type Clock, type Random } from '@sallyport/core';
 import type { Claim, Spool } from '../spool/spool.ts';
+import { linesOf, type Batch, type Packer } from './batch.ts';
 import type { Counters } from './counters.ts';
 import type { Send } from './send.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What one request takes. */
-export interface BatchBounds {
-  readonly maxEvents: number;
-  readonly maxBytes: number;
-}
-
 export interface DeliveryOptions {
   readonly send: Send;
   readonly spool: Spool | undefined;
-  readonly bounds: BatchBounds;
+  readonly packer: Packer;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly random: Random;
   readonly onError: (error: unknown) => void;
-}
-
-interface Batch {
-  readonly events: readonly string[];
-  /** How often bad events were cut out of it. */
-  readonly cuts: number;
-  /** How often the service broke on it. */
-  readonly failures: number;
 }
 
 const maxCuts = 5;
@@ -69,19 +57,19 @@ export class Delivery {
 
   /** Events of this process that are on their way or wait for the next attempt. */
   get unsettled(): number {
-    return this.#claim ? 0 : this.#batches.reduce((sum, { events }) => sum + events.length, 0);
+    return this.#claim ? 0 : this.#batches.reduce((sum, { ends }) => sum + ends.length, 0);
   }
 
   /** Sends what waits, then what `take` gives, then what the spool has; ends early at a pause. Never rejects. */
-  async run(take: () => readonly string[], signal: AbortSignal): Promise<void> {
+  async run(take: () => Batch[], signal: AbortSignal): Promise<void> {
     while (!this.#isDisabled && !signal.aborted && this.pauseMs === 0) {
       const batch = this.#next(take);
       if (!batch) return;
       this.#claim?.renew();
-      const sent = sending.run(true, () => this.#options.send(batch.events, signal));
+      const sent = sending.run(true, () => this.#options.send(batch, signal));
+      await underWay();
       // Written while the service is at work on the one before.
-      if (!this.#claim && this.#batches.length === 1)
-        this.#batches.push(...toBatches(take(), this.#options.bounds));
+      if (!this.#claim && this.#batches.length === 1) this.#batches.push(...take());
       const verdict = await sent;
       if (this.#batches[0] !== batch) return; // it was released meanwhile
       this.#batches.splice(0, 1, ...this.#apply(batch, verdict));
@@ -91,29 +79,29 @@ export class Delivery {
 
   /** Gives away the events of this process that wait; those of a claimed segment go back to the spool. */
   release(): readonly string[] {
-    const events = this.#batches.flatMap((batch) => batch.events);
+    const events = this.#batches.flatMap(linesOf);
     this.#batches = [];
     if (!this.#claim) return events;
     this.#settleClaim(events);
     return [];
   }
 
-  #next(take: () => readonly string[]): Batch | undefined {
+  #next(take: () => Batch[]): Batch | undefined {
     if (this.#batches.length === 0) {
-      const events = take();
-      this.#batches = events.length > 0 ? toBatches(events, this.#options.bounds) : this.#claimSegment();
+      this.#batches = take();
+      if (this.#batches.length === 0) this.#batches = this.#claimSegment();
     }
     return this.#batches[0];
   }
 
   #claimSegment(): Batch[] {
-    const { spool, bounds, clock, counters, onError } = this.#options;
+    const { spool, packer, clock, counters, onError } = this.#options;
     if (!spool || clock.monotonic() < this.#nextSweep) return [];
     try {
       for (let claim = spool.claim(); claim; claim = spool.claim()) {
         counters.drop('damaged', claim.damaged);
         this.#claim = claim;
-        if (claim.events.length > 0) return toBatches(claim.events, bounds);
+        if (claim.events.length > 0) return packer.packLines(claim.events);
         this.#settleClaim([]);
       }
     } catch (error) {
@@ -135,39 +123,43 @@ export class Delivery {
 
   /** What is left of a batch after an attempt. */
   #apply(batch: Batch, verdict: Verdict): Batch[] {
-    const { counters } = this.#options;
-    const { events, cuts, failures } = batch;
+    const { counters, packer } = this.#options;
+    const { cuts, failures } = batch;
+    const size = batch.ends.length;
     if (verdict.kind !== 'wait' && verdict.kind !== 'retry') this.#pauses = 0;
     switch (verdict.kind) {
       case 'sent':
-        counters.sent += events.length;
+        counters.sent += size;
+        packer.recycle(batch);
         return [];
       case 'cut': {
-        const rest = events.filter((_, index) => !verdict.indexes.has(index));
-        counters.drop('refused', events.length - rest.length);
-        if (rest.length === 0) return [];
-        if (cuts + 1 < maxCuts) return [{ events: rest, cuts: cuts + 1, failures }];
+        const rest = linesOf(batch).filter((_, index) => !verdict.indexes.has(index));
+        counters.drop('refused', size - rest.length);
+        if (cuts + 1 < maxCuts)
+          return packer.packLines(rest).map((left) => ({ ...left, cuts: cuts + 1, failures }));
         counters.drop('refused', rest.length);
         return [];
       }
       case 'split': {
-        const half = Math.ceil(events.length / 2);
-        if (events.length > 1) return [toBatch(events.slice(0, half)), toBatch(events.slice(half))];
+        const half = Math.ceil(size / 2);
+        const lines = linesOf(batch);
+        if (size > 1)
+          return [lines.slice(0, half), lines.slice(half)].flatMap((part) => packer.packLines(part));
         counters.drop('refused', 1);
         return [];
       }
       case 'drop':
-        counters.drop('refused', events.length);
+        counters.drop('refused', size);
         return [];
       case 'disable':
         this.#isDisabled = true;
-        for (const dropped of this.#batches) counters.drop('refused', dropped.events.length);
+        for (const { ends } of this.#batches) counters.drop('refused', ends.length);
         this.#batches = [];
         return [];
       case 'retry':
         this.#pause();
-        if (failures < maxFailures) return [{ events, cuts, failures: failures + 1 }];
-        counters.drop('refused', events.length);
+        if (failures < maxFailures) return [{ ...batch, failures: failures + 1 }];
+        counters.drop('refused', size);
         return [];
       case 'wait':
         this.#pause(verdict.ms);
@@ -182,27 +174,11 @@ export class Delivery {
   }
 }
 
-function toBatch(events: readonly string[]): Batch {
-  return { events, cuts: 0, failures: 0 };
-}
-
-/** Always in the same way, so that a segment that is sent again makes the same requests. */
-function toBatches(lines: readonly string[], { maxEvents, maxBytes }: BatchBounds): Batch[] {
-  const batches: string[][] = [];
-  const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
-  // A character is at most three bytes: mostly nothing need be counted.
-  if (lines.length > 0 && lines.length <= maxEvents && chars * 3 <= maxBytes) return [toBatch(lines)];
-  let bytes = 0;
-  for (const line of lines) {
-    const size = Buffer.byteLength(line) + 1;
-    const open = batches.at(-1);
-    if (open && open.length < maxEvents && bytes + size <= maxBytes) {
-      open.push(line);
-      bytes += size;
-    } else {
-      batches.push([line]);
-      bytes = size;
-    }
-  }
-  return batches.map(toBatch);
+/**
+ * Resolves when a request that was just begun has left: a connection that is used again is looked at for a turn of the event
+ * loop before it is written to.
+ */
+async function underWay(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }

@@ -3,7 +3,8 @@ import { LogRecord } from '@sallyport/core/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attributeOf, type SinkEvent } from '../../test/sink.ts';
-import { createEncoder, type Encoder } from './encode.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { createEncoder, type Encoder, type QueuedEvent } from './encode.ts';
 import type { TelemetryEvent } from './event.ts';
 import { createEventIds } from './event-id.ts';
 import { createRedactor } from './redact.ts';
@@ -13,7 +14,7 @@ const maxBytes = 64 * 1024;
 function makeEncoder(clock = new ManualClock(Date.UTC(2026, 10, 28))) {
   return createEncoder({
     clock,
-    nextId: createEventIds(seededRandom()),
+    ids: createEventIds(seededRandom()),
     redactor: createRedactor({ home: '/home/jane' }),
     own: { 'service.name': 'agent_desktop' },
     maxBytes,
@@ -22,7 +23,8 @@ function makeEncoder(clock = new ManualClock(Date.UTC(2026, 10, 28))) {
 
 function jsonOf(encoder: Encoder, event: TelemetryEvent): string {
   const queued = encoder.take(event);
-  return (queued && encoder.write(queued)) ?? 'null';
+  const into = new ByteWriter();
+  return queued && encoder.write(queued, into) ? into.toString() : 'null';
 }
 
 function encode(event: TelemetryEvent): SinkEvent & { droppedAttributesCount?: number } {
@@ -141,13 +143,42 @@ test('whatever is given becomes a sound record within bounds, or nothing', () =>
   );
 });
 
+test('the short way writes what the long one does', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('/home/jane/x', 'Bearer abc', 'plain', 'a\ud800', '"'),
+  );
+  const value = fc.oneof(text, fc.boolean(), fc.double(), fc.integer(), fc.constant(undefined));
+  const event = fc.record(
+    {
+      name: text,
+      body: text,
+      severityNumber: fc.integer({ min: -1, max: 30 }),
+      severityText: text,
+      attributes: fc.dictionary(fc.oneof(text, fc.constantFrom('token', 'event.id')), value),
+    },
+    { requiredKeys: ['name'] },
+  );
+  const write = (encoder: Encoder, queued: QueuedEvent | undefined) => {
+    const into = new ByteWriter();
+    return queued && encoder.write(queued, into) ? into.toString() : undefined;
+  };
+  fc.assert(
+    fc.property(fc.array(event, { minLength: 1, maxLength: 4 }), (events) => {
+      const [short, long] = [makeEncoder(), makeEncoder()];
+      for (const one of events) expect(write(short, short.take(one))).toBe(write(long, long.takeOwn(one)));
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test('event ids sort in the order in which they were made, also when the clock goes back', () => {
   const clock = new ManualClock();
-  const nextId = createEventIds(seededRandom());
+  const ids = createEventIds(seededRandom());
   const made: string[] = [];
   for (let index = 0; index < 10_000; index += 1) {
     if (index === 5000) clock.jump(-60_000);
-    made.push(nextId(clock.now()));
+    made.push(ids.next(clock.now()));
   }
   expect([...made].sort()).toEqual(made);
   expect(new Set(made).size).toBe(made.length);

@@ -1,9 +1,12 @@
 import type { Clock } from '@sallyport/core';
 import type { AnyValue } from '@sallyport/core/contract';
 import { cut, toAttributes, toText, toValue, type KeyValue } from './any-value.ts';
+import { pieceOf, type ByteWriter, type Piece } from './byte-writer.ts';
 import { capture, severityOf, stampOf, type CapturedEvent, type Stamp } from './capture.ts';
 import type { TelemetryEvent } from './event.ts';
+import { idChars, type EventIds } from './event-id.ts';
 import type { Queueable } from './queue.ts';
+import { QuotedTexts } from './quoted-texts.ts';
 import type { Redactor } from './redact.ts';
 import { createAttributesWriter } from './write-attributes.ts';
 
@@ -19,8 +22,8 @@ export interface Encoder {
   take(event: TelemetryEvent): QueuedEvent | undefined;
   /** The same of an event of the batcher's own: all its attributes are allowed. */
   takeOwn(event: TelemetryEvent): QueuedEvent | undefined;
-  /** One OTLP LogRecord in JSON, on one line, redacted; `undefined`: even cut down it is too large. */
-  write(queued: QueuedEvent): string | undefined;
+  /** Writes one OTLP LogRecord in JSON, on one line, redacted; `false`: even cut down it is too large. */
+  write(queued: QueuedEvent, into: ByteWriter): boolean;
 }
 
 type Unwritten = CapturedEvent | TelemetryEvent;
@@ -31,40 +34,55 @@ interface Draft {
   readonly dropped: number;
 }
 
+const beforeTime = pieceOf('{"timeUnixNano":"');
+const betweenTimes = pieceOf('","observedTimeUnixNano":"');
+const behindTime = pieceOf('","severityNumber":');
+const end = pieceOf(']}');
+
 /** Makes events into OTLP JSON: stamped, with the attributes `own` that all have, redacted, at most `maxBytes` each. */
 export function createEncoder(options: {
   readonly clock: Clock;
-  /** Makes an id of an event of this time, in epoch milliseconds. */
-  readonly nextId: (ms: number) => string;
+  readonly ids: EventIds;
   readonly redactor: Redactor;
   /** Whether attributes of this name are sent; others are left out. */
   readonly isAllowed?: (name: string) => boolean;
   readonly own: Readonly<Record<string, string>>;
   readonly maxBytes: number;
 }): Encoder {
-  const { clock, nextId, redactor, isAllowed = () => true, maxBytes } = options;
+  const { clock, ids, redactor, isAllowed = () => true, maxBytes } = options;
   const own = Object.entries(options.own).map(([key, stringValue]) => ({ key, value: { stringValue } }));
   const taken = new Set(['event.name', 'event.id', ...Object.keys(options.own)]);
-  const ownJson = own.map((attribute) => `,${JSON.stringify(attribute)}`).join('');
   const writeAttributes = createAttributesWriter(redactor, (name) => isAllowed(name) && !taken.has(name));
+  const behindId = pieceOf(`"}}${own.map((attribute) => `,${JSON.stringify(attribute)}`).join('')}`);
+  const bodies = new QuotedTexts(redactor, '"body":{"stringValue":', '},');
+  const names = new QuotedTexts(
+    redactor,
+    '"attributes":[{"key":"event.name","value":{"stringValue":',
+    '}},{"key":"event.id","value":{"stringValue":"',
+  );
+  const severityNames = new QuotedTexts({ text: (name) => name }, ',"severityText":', ',');
 
-  /** The short way; `undefined` where the long one is to be taken. */
-  function writePlain(
-    { name, body, severityText, attributes }: CapturedEvent,
-    severity: number,
-    time: string,
-    id: string,
-  ): string | undefined {
-    const rest = writeAttributes(attributes);
-    if (rest === undefined) return undefined;
-    const quoted = (text: string) => JSON.stringify(toText(text, redactor));
-    const written = body === undefined ? '' : `"body":{"stringValue":${quoted(body)}},`;
-    return (
-      `{"timeUnixNano":"${time}","observedTimeUnixNano":"${time}","severityNumber":${severity},` +
-      `"severityText":${JSON.stringify(severityName(severityText, severity))},${written}"attributes":[` +
-      `{"key":"event.name","value":{"stringValue":${quoted(name)}}},` +
-      `{"key":"event.id","value":{"stringValue":"${id}"}}${ownJson}${rest && `,${rest}`}]}`
-    );
+  const id = Buffer.alloc(idChars);
+  let writtenMs = NaN;
+  let msPiece: Piece = pieceOf('');
+
+  /** The short way; `false` where the long one is to be taken. */
+  function writePlain(event: CapturedEvent, id: Piece, into: ByteWriter): boolean {
+    const { name, body, severity, severityText, attributes } = event;
+    into.piece(beforeTime);
+    writeNano(event, into);
+    into.piece(betweenTimes);
+    writeNano(event, into);
+    into.piece(behindTime);
+    into.digits(severity);
+    severityNames.write(severityName(severityText, severity), into);
+    if (body !== undefined) bodies.write(body, into);
+    names.write(name, into);
+    into.piece(id);
+    into.piece(behindId);
+    if (!writeAttributes(attributes, into)) return false;
+    into.piece(end);
+    return true;
   }
 
   function draftOf({ body, attributes = {} }: Unwritten, isOwn: boolean): Draft {
@@ -76,14 +94,24 @@ export function createEncoder(options: {
     };
   }
 
-  function writeCaptured(event: CapturedEvent): string | undefined {
-    const { stamp, severity } = event;
-    const id = nextId(stamp.ms);
-    const short = writePlain(event, severity, unixNano(stamp), id);
-    // A character is at most three bytes: most are let through without being counted.
-    if (short !== undefined && (short.length * 3 <= maxBytes || Buffer.byteLength(short) <= maxBytes))
-      return short;
-    return writeAny(event, severity, stamp, { id });
+  /** A time as `unixNano` has it. */
+  function writeNano({ ms, nanos }: Stamp, into: ByteWriter): void {
+    if (ms !== writtenMs) {
+      writtenMs = ms;
+      msPiece = pieceOf(String(ms));
+    }
+    into.piece(msPiece);
+    into.digits(nanos, 6);
+  }
+
+  function writeCaptured(event: CapturedEvent, into: ByteWriter): boolean {
+    const start = into.length;
+    ids.write(event.ms, id, 0);
+    if (writePlain(event, id, into) && into.length - start <= maxBytes) return true;
+    into.length = start;
+    const json = writeAny(event, event.severity, event, { id: id.toString('latin1') });
+    if (json !== undefined) into.text(json);
+    return json !== undefined;
   }
 
   /** The long way: whatever an event may have, cut down until it fits. */
@@ -91,9 +119,9 @@ export function createEncoder(options: {
     event: Unwritten,
     severity: number,
     stamp: Stamp,
-    { id = nextId(stamp.ms), isOwn = false } = {},
+    { id = ids.next(stamp.ms), isOwn = false } = {},
   ): string | undefined {
-    const { timeUnixNano, trace }: Partial<TelemetryEvent> = 'stamp' in event ? {} : event;
+    const { timeUnixNano, trace }: Partial<TelemetryEvent> = 'ms' in event ? {} : event;
     const identity = [
       { key: 'event.name', value: { stringValue: toText(event.name, redactor) } },
       { key: 'event.id', value: { stringValue: id } },
@@ -131,7 +159,11 @@ export function createEncoder(options: {
       return capture(event, stamp) ?? takeWritten(event, stamp, false);
     },
     takeOwn: (event) => takeWritten(event, stampOf(clock), true),
-    write: (queued) => ('json' in queued ? queued.json : writeCaptured(queued)),
+    write(queued, into) {
+      if (!('json' in queued)) return writeCaptured(queued, into);
+      into.text(queued.json);
+      return true;
+    },
   };
 }
 

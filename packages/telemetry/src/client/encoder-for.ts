@@ -19,7 +19,7 @@ export function encoderFor(
   const { clock, random, dialect = neutralDialect } = options;
   return createEncoder({
     clock,
-    nextId: createEventIds(random),
+    ids: createEventIds(random),
     redactor: options.redactor ?? createRedactor(pathsOfThisProcess()),
     ...(options.allowAttributes && { isAllowed: allowing(options.allowAttributes) }),
     own: {

@@ -1,6 +1,7 @@
 import { neutralDialect, inDialect, systemClock, systemRandom } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
 import { contract } from '@sallyport/core/contract';
+import { ByteWriter } from './byte-writer.ts';
 import { encoderFor } from './encoder-for.ts';
 import type { TelemetryEvent } from './event.ts';
 import type { TelemetryBatcherOptions } from './options.ts';
@@ -16,7 +17,11 @@ export function previewEvents(
 } {
   const { clock = systemClock, random = systemRandom, dialect = neutralDialect, baseUrl } = options;
   const encoder = encoderFor({ ...options, clock, random });
-  const written = events.map((event) => encoder.take(event)).map((queued) => queued && encoder.write(queued));
+  const written = events.map((event) => {
+    const queued = encoder.take(event);
+    const into = new ByteWriter();
+    return queued && encoder.write(queued, into) ? into.toString() : undefined;
+  });
   return {
     url: endpointUrl(baseUrl, contract.telemetry.batch, {}, dialect),
     headers: {

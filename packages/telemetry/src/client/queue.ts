@@ -33,7 +33,11 @@ class Lane<E> {
 
   shift(): void {
     this.#events[this.#start++] = undefined;
-    if (this.#start > 1024 || this.#start >= this.#events.length) {
+    // Half of it at a time: what is behind is moved once on average, however long it is.
+    if (
+      this.#start * 2 > this.#events.length &&
+      (this.#start > 1024 || this.#start === this.#events.length)
+    ) {
       this.#events = this.#events.slice(this.#start);
       this.#seqs = this.#seqs.slice(this.#start);
       this.#start = 0;

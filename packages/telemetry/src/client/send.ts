@@ -12,10 +12,11 @@ import {
 } from '@sallyport/core';
 import { send, type ClientOptions } from '@sallyport/core/client';
 import { contract, mediaTypes } from '@sallyport/core/contract';
+import type { Batch } from './batch.ts';
 import { judgeFailure, LoginMissing, type Verdict } from './verdict.ts';
 
-/** One attempt to send events, each one JSON text. Never rejects: a failure is a verdict. */
-export type Send = (events: readonly string[], signal: AbortSignal) => Promise<Verdict>;
+/** One attempt to send a batch. Never rejects: a failure is a verdict. */
+export type Send = (batch: Batch, signal: AbortSignal) => Promise<Verdict>;
 
 const compress = promisify(gzip);
 /** Smaller bodies fit into one packet as they are. */
@@ -28,8 +29,7 @@ export function createSender(
   const clientOptions = { ...options, tokens: loginOf(options.tokens) };
   let mayCompress = options.gzip ?? !isLoopback(URL.parse(baseUrl)?.hostname ?? '');
 
-  async function post(events: readonly string[], signal: AbortSignal): Promise<void> {
-    const body = Buffer.from(`{"events":[${events.join(',')}]}`);
+  async function post(body: Buffer, signal: AbortSignal): Promise<void> {
     const isCompressed = mayCompress && body.length >= minGzipBytes;
     const headers = {
       'x-service-name': inDialect(serviceName, dialect),
@@ -53,16 +53,16 @@ export function createSender(
     } catch (error) {
       if (!isCompressed || !(error instanceof ServiceError) || error.status !== 415) throw error;
       mayCompress = false; // it knows no gzip
-      await post(events, signal);
+      await post(body, signal);
     }
   }
 
-  return async (events, signal) => {
+  return async ({ body, ends }, signal) => {
     try {
-      await post(events, signal);
+      await post(body, signal);
       return { kind: 'sent' };
     } catch (error) {
-      return judgeFailure(error, events.length);
+      return judgeFailure(error, ends.length);
     }
   };
 }

@@ -1,25 +1,29 @@
-import { toText } from './any-value.ts';
+import { pieceOf, type ByteWriter, type Piece } from './byte-writer.ts';
+import { maxKeptChars, QuotedTexts } from './quoted-texts.ts';
 import type { Redactor } from './redact.ts';
 
-/** Writes attributes as the inside of OTLP's JSON array; `undefined`: not such simple ones, or too many. */
-export type WriteAttributes = (values: Readonly<Record<string, unknown>>) => string | undefined;
+/** Writes attributes as members of OTLP's JSON array, a comma before each; `false`: not such simple ones, or too many. */
+export type WriteAttributes = (values: Readonly<Record<string, unknown>>, into: ByteWriter) => boolean;
 
 const maxAttributes = 200;
-/** Names and values come again and again: what they are written as is kept, for so many short ones. */
+/** Names come again and again: what they are written as is kept, for so many short ones. */
 const maxKeptNames = 500;
-const maxKeptTexts = 100;
-const maxKeptChars = 64;
 
 /** What is known of a name. */
 interface Known {
-  /** The attribute up to the member of its value. */
-  readonly head: string;
-  readonly int: string;
-  /** The whole attribute, where its name tells that its value must not be; `''`: it is left out. */
-  readonly instead: string | undefined;
-  /** Whole attributes by their text. */
-  readonly texts: Map<string, string>;
+  readonly key: string;
+  /** The whole attribute, where its name tells that its value must not be; an empty one: it is left out. */
+  readonly instead: Piece | undefined;
+  readonly texts: QuotedTexts;
+  readonly yes: Piece;
+  readonly no: Piece;
+  /** The attribute up to its number. */
+  readonly int: Piece;
+  readonly double: Piece;
 }
+
+const closeInt = pieceOf('"}}');
+const close = pieceOf('}}');
 
 /**
  * The short way for what nearly every event has, texts, numbers and flags: no objects are made only to be written, which
@@ -30,58 +34,56 @@ export function createAttributesWriter(
   isAllowed: (name: string) => boolean,
 ): WriteAttributes {
   const names = new Map<string, Known>();
+  /** Of the event before, which mostly had the same names in the same order. */
+  const before: Known[] = [];
 
   function look(key: string): Known {
-    const head = `{"key":${JSON.stringify(redactor.text(key))},"value":{`;
+    const head = `,{"key":${JSON.stringify(redactor.text(key))},"value":{`;
     const isLeftOut = key === '' || !isAllowed(key);
-    const instead = isLeftOut
-      ? ''
-      : redactor.isSecret(key)
-        ? `${head}"stringValue":"[redacted]"}}`
-        : undefined;
-    const known = { head, int: `${head}"intValue":"`, instead, texts: new Map<string, string>() };
+    const hidden = redactor.isSecret(key) ? `${head}"stringValue":"[redacted]"}}` : undefined;
+    const instead = isLeftOut ? '' : hidden;
+    const known = {
+      key,
+      instead: instead === undefined ? undefined : pieceOf(instead),
+      texts: new QuotedTexts(redactor, `${head}"stringValue":`, '}}'),
+      yes: pieceOf(`${head}"boolValue":true}}`),
+      no: pieceOf(`${head}"boolValue":false}}`),
+      int: pieceOf(`${head}"intValue":"`),
+      double: pieceOf(`${head}"doubleValue":`),
+    };
     if (names.size < maxKeptNames) names.set(key, known);
     return known;
   }
 
-  function writeText({ head, texts }: Known, value: string): string {
-    const text = toText(value, redactor);
-    const written = `${head}"stringValue":${JSON.stringify(text)}}}`;
-    // Never a secret: one that was taken out would live on here.
-    if (value.length <= maxKeptChars && text === value) {
-      if (texts.size >= maxKeptTexts) texts.clear();
-      texts.set(value, written);
-    }
-    return written;
-  }
-
-  function write(known: Known, value: unknown): string | undefined {
-    if (known.instead !== undefined) return known.instead;
-    switch (typeof value) {
-      case 'string':
-        return known.texts.get(value) ?? writeText(known, value);
-      case 'boolean':
-        return `${known.head}"boolValue":${value}}}`;
-      case 'number':
-        if (Number.isSafeInteger(value)) return `${known.int}${value}"}}`;
-        return `${known.head}"doubleValue":${Number.isFinite(value) ? value : `"${value}"`}}}`;
-      default:
-        return undefined;
+  function writeNumber({ int, double }: Known, value: number, into: ByteWriter): void {
+    if (Number.isSafeInteger(value)) {
+      into.piece(int);
+      if (value >= 0 && value < 2 ** 31) into.digits(value);
+      else into.ascii(String(value));
+      into.piece(closeInt);
+    } else {
+      into.piece(double);
+      into.ascii(Number.isFinite(value) ? String(value) : `"${value}"`);
+      into.piece(close);
     }
   }
 
-  return (values) => {
+  return (values, into) => {
     const keys = Object.keys(values);
-    if (keys.length > maxAttributes) return undefined;
-    let json = '';
-    for (const key of keys) {
+    if (keys.length > maxAttributes) return false;
+    for (let index = 0; index < keys.length; index += 1) {
+      const key = keys[index] as string;
       const value = values[key];
       if (value === undefined) continue;
-      if (key.length > maxKeptChars) return undefined;
-      const attribute = write(names.get(key) ?? look(key), value);
-      if (attribute === undefined) return undefined;
-      if (attribute !== '') json += json === '' ? attribute : `,${attribute}`;
+      if (key.length > maxKeptChars) return false;
+      let known = before[index];
+      if (known?.key !== key) before[index] = known = names.get(key) ?? look(key);
+      if (known.instead !== undefined) into.piece(known.instead);
+      else if (typeof value === 'string') known.texts.write(value, into);
+      else if (typeof value === 'number') writeNumber(known, value, into);
+      else if (typeof value === 'boolean') into.piece(value ? known.yes : known.no);
+      else return false;
     }
-    return json;
+    return true;
   };
 }
