@@ -53,6 +53,22 @@ async function serve(answer: (url: URL, response: ServerResponse) => unknown) {
   return { asked, cwd, env, run: (...args: string[]) => runCli(['telemetry', ...args], { cwd, env }) };
 }
 
+const at = '2026-01-01T00:00:00.000Z';
+const stats = {
+  from: at,
+  to: at,
+  bucket_ms: 1,
+  total: 1003,
+  complete: false,
+  buckets: [
+    { at, count: 1000, errors: 0 },
+    { at, count: 0, errors: 0 },
+    { at, count: 3, errors: 3 },
+  ],
+  severities: [{ severity: 'error', count: 3 }],
+  services: [{ service: 'agent_cli', count: 1003 }],
+};
+
 test('query sends all filters, and shows a line a record, the latest last, without what could steer a terminal', async () => {
   const evil = { body: { stringValue: 'x\u001b[2Jy' }, severityNumber: 9, attributes: [] };
   const { run, asked } = await serve(() => [record(2), record(1, evil)]);
@@ -100,22 +116,29 @@ test('query --json is one document; a bad option is told before anything is aske
   expect(asked).toHaveLength(1);
 });
 
+test('query draws how all that match spread, for the eyes alone', async () => {
+  const early = { ...record(1), received_at: '2025-12-31T00:00:00.000Z' };
+  const { run, asked } = await serve((url, response) => {
+    if (url.pathname === '/v1/logs') return [record(2), early];
+    if (url.searchParams.get('service') !== 'down') return stats;
+    return void response.writeHead(500).end();
+  });
+  const { stdout, stderr, exitCode } = await run('query', '--text', 'x', '--limit', '2');
+  expect(exitCode).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  expect(stderr).toBe(
+    `\n1,003 records from ${at} to ${at}\n█ ▁  at most 1,000 in one\n  █  errors, at most 3\n`,
+  );
+  expect([...asked[1]!.searchParams]).toEqual([
+    ['from', '2025-12-31T00:00:00.000Z'],
+    ['text', 'x'],
+  ]);
+  await run('query', '--since', '2026-01-01T00:00Z');
+  expect(asked[3]!.searchParams.get('from')).toBe(at);
+  expect(await run('query', '--service', 'down')).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
 test('stats draws a line of bars', async () => {
-  const at = '2026-01-01T00:00:00.000Z';
-  const stats = {
-    from: at,
-    to: at,
-    bucket_ms: 1,
-    total: 1003,
-    complete: false,
-    buckets: [
-      { at, count: 1000, errors: 0 },
-      { at, count: 0, errors: 0 },
-      { at, count: 3, errors: 3 },
-    ],
-    severities: [{ severity: 'error', count: 3 }],
-    services: [{ service: 'agent_cli', count: 1003 }],
-  };
   const { run, asked } = await serve(() => stats);
   const { stdout, stderr } = await run('stats', '--buckets', '3');
   expect(stdout).toContain('1,003 records from 2026-01-01T00:00:00.000Z');

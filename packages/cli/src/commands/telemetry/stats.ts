@@ -1,9 +1,9 @@
 import type { TelemetryStats } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { connect } from '../../connect.ts';
-import { sparkline } from '../../io/sparkline.ts';
 import { table } from '../../io/table.ts';
 import type { Output, Terminal } from '../../io/terminal.ts';
+import { bars } from './bars.ts';
 import { filtersOf, type FilterOptions } from './filters.ts';
 
 /** Counts records: a line of bars over time, then by severity and by service. */
@@ -28,18 +28,12 @@ function render(
   const records = `${total.toLocaleString('en')} ${total === 1 ? 'record' : 'records'}`;
   const head = `${records} from ${from} to ${to}`;
   if (total === 0) return head;
-  const all = sparkline(buckets.map(({ count }) => count));
-  const errors = buckets.map((bucket) => bucket.errors);
-  const most = Math.max(...buckets.map(({ count }) => count));
-  const lines = [head, '', `${all}  at most ${most.toLocaleString('en')} in one`];
-  if (errors.some((count) => count > 0))
-    lines.push(
-      `${terminal.style('red', sparkline(errors))}  errors, at most ${Math.max(...errors).toLocaleString('en')}`,
-    );
   const severityRows = severities.map(({ severity, count }) => [severity, count.toLocaleString('en')]);
   const serviceRows = services.map(({ service, count }) => [service, count.toLocaleString('en')]);
   return [
-    ...lines,
+    head,
+    '',
+    ...bars(buckets, terminal),
     '',
     table(['SEVERITY', 'RECORDS'], severityRows),
     '',

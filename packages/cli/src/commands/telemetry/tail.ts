@@ -6,6 +6,7 @@ import { connect, type Connection } from '../../connect.ts';
 import { exitCodes } from '../../io/exit.ts';
 import { isPassing } from '../../io/passing.ts';
 import { printable } from '../../io/printable.ts';
+import { showArrivals, type Arrivals } from './arrivals.ts';
 import { filtersOf, type FilterOptions } from './filters.ts';
 import { renderRecord } from './render-record.ts';
 
@@ -18,13 +19,16 @@ export async function telemetryTail(
   const { terminal } = context;
   const show = (record: TelemetryRecord) =>
     terminal.result({ json: record, human: terminal.json ? '' : renderRecord(record, terminal) });
+  const query = filtersOf(options, context.clock);
+  const arrivals = showArrivals(context);
   try {
-    const query = filtersOf(options, context.clock);
-    for await (const record of tailOf(context, connection, query, options.last)) show(record);
+    for await (const record of tailOf(context, connection, query, options.last, arrivals)) show(record);
     return exitCodes.done;
   } catch (error) {
     if (context.interrupt.asked.aborted) return exitCodes.interrupted;
     throw error;
+  } finally {
+    arrivals.end();
   }
 }
 
@@ -34,6 +38,7 @@ async function* tailOf(
   { client, clientOptions }: Connection,
   query: ReturnType<typeof filtersOf>,
   last: number,
+  arrivals: Arrivals,
 ): AsyncIterable<TelemetryRecord> {
   const { clock, random, terminal } = context;
   const signal = context.interrupt.asked;
@@ -51,7 +56,9 @@ async function* tailOf(
         isLost = false;
         attempt = 0;
         afterId = id;
-        if (record) yield record;
+        if (!record) continue;
+        arrivals.count(record.record.severityNumber ?? 0);
+        yield record;
       }
     } catch (error) {
       if (signal.aborted || !isPassing(error)) throw error;
