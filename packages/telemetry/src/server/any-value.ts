@@ -1,4 +1,6 @@
-import { isJsonObject, type Issue } from '@sallyport/core';
+import { isJsonObject } from '@sallyport/core';
+import { int64, judgeInteger } from './integers.ts';
+import type { Judging } from './judging.ts';
 
 /** An OTLP AnyValue of which exactly one member is set, or none; an int64 is its decimal digits. */
 export type StoredValue =
@@ -16,150 +18,164 @@ export interface StoredAttribute {
   readonly value: StoredValue;
 }
 
-/**
- * Something wrong with a record. `malformed`: it is no OTLP, so nothing can be said about the rest of its message either.
- * `refused`: it can be read, and is not taken; OTLP answers that with a partial success.
- */
-export interface Fault extends Issue {
-  readonly kind: 'malformed' | 'refused';
-}
-
-/** Collects what is wrong, with the path to it; malformed, if nothing is said. Never the value itself. */
-export type Complain = (path: string, message: Issue['message'], kind?: Fault['kind']) => undefined;
-
 /** How deep values may nest; what is deeper is a fault of its record. */
 export const maxDepth = 32;
-const uint32 = { min: 0n, max: 2n ** 32n - 1n };
-const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const uint64 = { min: 0n, max: 2n ** 64n - 1n };
+/** More than the braces, names and digits of a value have, and as much as the sign that JSON writes longest. */
+const valueBytes = 80;
+const signBytes = 6;
+
+// What has the stored form already is given back as it is, object for object: that is nearly everything, and copying it
+// costs as much as judging it. So what is judged must not be changed afterwards.
+
+const absent: StoredValue = {};
 
 /** Judges an AnyValue; of several members the last one counts, as for a repeated oneof of protobuf. */
-export function judgeAnyValue(
-  value: unknown,
-  path: string,
-  complain: Complain,
-  depth = 1,
-): StoredValue | undefined {
-  if (!isJsonObject(value)) return complain(path, 'must be a value object');
-  if (depth > maxDepth) return complain(path, `must not be deeper than ${maxDepth} values`, 'refused');
-  let judged: StoredValue | undefined = {};
-  for (const [member, of] of Object.entries(value)) {
+export function judgeAnyValue(value: unknown, judging: Judging, depth = 1): StoredValue | undefined {
+  if (!isJsonObject(value)) return judging.complain('must be a value object');
+  if (depth > maxDepth) return judging.complain(`must not be deeper than ${maxDepth} values`, 'refused');
+  judging.size += valueBytes;
+  let judged: StoredValue | undefined = absent;
+  let last = '';
+  let members = 0;
+  for (const member in value) {
+    if (!Object.hasOwn(value, member)) continue;
+    members += 1;
+    const of = value[member];
     if (of === null || of === undefined) continue; // absent, by protobuf's JSON mapping
-    const judge = members[member];
-    if (judge) judged = judge(of, `${path}/${member}`, complain, depth);
+    const one = judgeMember(value, member, of, judging, depth);
+    if (one === absent) continue;
+    judged = one;
+    last = member;
   }
-  return judged;
+  return judged === value && members > 1 ? ({ [last]: value[last] } as unknown as StoredValue) : judged;
 }
 
-/** Judges a list of KeyValue; `undefined` and `null` are empty ones. */
-export function judgeAttributes(
-  value: unknown,
-  path: string,
-  complain: Complain,
-  depth = 1,
-): StoredAttribute[] | undefined {
-  return judgeList(value, path, complain, (item, at) => {
-    if (!isJsonObject(item)) return complain(at, 'must be an object with key and value');
-    const { key = '', value: of = {} } = item;
-    if (typeof key !== 'string') return complain(`${at}/key`, 'must be a text');
-    if (key === '') return complain(`${at}/key`, 'must not be empty', 'refused');
-    const judged = judgeAnyValue(of ?? {}, `${at}/value`, complain, depth);
-    return judged && { key: key.toWellFormed(), value: judged };
-  });
+/** Gives `value` back where this member of it has the stored form, and `absent` where it is an unknown one. */
+function judgeMember(
+  value: Readonly<Record<string, unknown>>,
+  member: string,
+  of: unknown,
+  judging: Judging,
+  depth: number,
+): StoredValue | undefined {
+  const itself = value as StoredValue;
+  switch (member) {
+    case 'stringValue':
+      if (typeof of !== 'string') return judging.complain('must be a text', 'malformed', member);
+      judging.size += of.length * signBytes;
+      return of.isWellFormed() ? itself : { stringValue: of.toWellFormed() };
+    case 'boolValue':
+      return typeof of === 'boolean'
+        ? itself
+        : judging.complain('must be true or false', 'malformed', member);
+    case 'intValue': {
+      const digits = judgeInteger(of, int64, judging, member);
+      if (digits === undefined) return undefined;
+      return digits === of ? itself : { intValue: digits };
+    }
+    case 'doubleValue':
+      return judgeDouble(itself, of, judging);
+    case 'bytesValue': {
+      if (typeof of !== 'string' || !base64.test(of))
+        return judging.complain('must be base64', 'malformed', member);
+      judging.size += of.length + signBytes;
+      const bytesValue = Buffer.from(of, 'base64').toString('base64');
+      return bytesValue === of ? itself : { bytesValue };
+    }
+    case 'arrayValue': {
+      const values = judgeValues(of, judging, member, (item) =>
+        judgeAnyValue(item ?? {}, judging, depth + 1),
+      );
+      return values && { arrayValue: { values } };
+    }
+    case 'kvlistValue': {
+      const values = judgeValues(of, judging, member, (item) => judgeKeyValue(item, judging, depth + 1));
+      return values && { kvlistValue: { values } };
+    }
+    default:
+      judging.passOver(of);
+      return absent;
+  }
 }
-
-/** Decimal digits of an int64 that came as text or number; exact, or an issue. */
-function judgeInt64(value: unknown, path: string, complain: Complain): string | undefined {
-  return judgeInteger(value, path, complain, int64);
-}
-
-/** The same for fixed64, such as a time. */
-export function judgeUint64(value: unknown, path: string, complain: Complain): string | undefined {
-  return judgeInteger(value, path, complain, uint64);
-}
-
-/** A uint32 or fixed32, such as a count; absent, by protobuf's JSON mapping, is 0. */
-export function judgeUint32(value: unknown, path: string, complain: Complain): number {
-  return Number(judgeInteger(value ?? 0, path, complain, uint32) ?? 0);
-}
-
-type Judge = (value: unknown, path: string, complain: Complain, depth: number) => StoredValue | undefined;
 
 const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-const members: Readonly<Record<string, Judge>> = Object.assign(Object.create(null), {
-  stringValue: (value, path, complain) =>
-    typeof value === 'string' ? { stringValue: value.toWellFormed() } : complain(path, 'must be a text'),
-  boolValue: (value, path, complain) =>
-    typeof value === 'boolean' ? { boolValue: value } : complain(path, 'must be true or false'),
-  intValue: (value, path, complain) => {
-    const digits = judgeInt64(value, path, complain);
-    return digits === undefined ? undefined : { intValue: digits };
-  },
-  doubleValue: (value, path, complain) => {
-    if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return { doubleValue: value };
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    return typeof number === 'number' && Number.isFinite(number)
-      ? { doubleValue: number || 0 } // not -0, which JSON writers lose
-      : complain(path, 'must be a number');
-  },
-  bytesValue: (value, path, complain) =>
-    typeof value === 'string' && base64.test(value)
-      ? { bytesValue: Buffer.from(value, 'base64').toString('base64') }
-      : complain(path, 'must be base64'),
-  arrayValue: (value, path, complain, depth) => {
-    if (!isJsonObject(value)) return complain(path, 'must be an object with values');
-    const values = judgeList(value['values'], `${path}/values`, complain, (item, at) =>
-      judgeAnyValue(item ?? {}, at, complain, depth + 1),
-    );
-    return values && { arrayValue: { values } };
-  },
-  kvlistValue: (value, path, complain, depth) => {
-    if (!isJsonObject(value)) return complain(path, 'must be an object with values');
-    const values = judgeAttributes(value['values'], `${path}/values`, complain, depth + 1);
-    return values && { kvlistValue: { values } };
-  },
-} satisfies Record<string, Judge>) as Readonly<Record<string, Judge>>;
+function judgeDouble(itself: StoredValue, of: unknown, judging: Judging): StoredValue | undefined {
+  if (of === 'NaN' || of === 'Infinity' || of === '-Infinity') return itself;
+  const number = typeof of === 'string' && of.trim() !== '' ? Number(of) : of;
+  if (typeof number !== 'number' || !Number.isFinite(number))
+    return judging.complain('must be a number', 'malformed', 'doubleValue');
+  // Not -0, which JSON writers lose.
+  return number === of && !Object.is(number, -0) ? itself : { doubleValue: number || 0 };
+}
 
+/** Judges a list of KeyValue, the member of where the judgement stands; `undefined` and `null` are empty ones. */
+export function judgeAttributes(
+  value: unknown,
+  judging: Judging,
+  depth = 1,
+): readonly StoredAttribute[] | undefined {
+  return judgeList(value, judging, 'attributes', (item) => judgeKeyValue(item, judging, depth));
+}
+
+function judgeKeyValue(item: unknown, judging: Judging, depth: number): StoredAttribute | undefined {
+  if (!isJsonObject(item)) return judging.complain('must be an object with key and value');
+  const { key = '', value } = item;
+  if (typeof key !== 'string') return judging.complain('must be a text', 'malformed', 'key');
+  if (key === '') return judging.complain('must not be empty', 'refused', 'key');
+  judging.size += key.length * signBytes;
+  judging.enter('value');
+  const judged = judgeAnyValue(value ?? absent, judging, depth);
+  judging.leave();
+  const isWhole = hasOnlyKeyAndValue(item, judging) && judged === item['value'] && key.isWellFormed();
+  if (judged === undefined) return undefined;
+  return isWhole ? (item as unknown as StoredAttribute) : { key: key.toWellFormed(), value: judged };
+}
+
+function hasOnlyKeyAndValue(item: Readonly<Record<string, unknown>>, judging: Judging): boolean {
+  let isSo = true;
+  for (const member in item)
+    if (member !== 'key' && member !== 'value') {
+      judging.passOver(item[member]);
+      isSo = false;
+    }
+  return isSo;
+}
+
+function judgeValues<Item>(
+  of: unknown,
+  judging: Judging,
+  member: string,
+  judge: (item: unknown) => Item | undefined,
+): readonly Item[] | undefined {
+  if (!isJsonObject(of)) return judging.complain('must be an object with values', 'malformed', member);
+  for (const name in of) if (name !== 'values') judging.passOver(of[name]);
+  judging.enter(member);
+  const values = judgeList(of['values'], judging, 'values', judge);
+  judging.leave();
+  return values;
+}
+
+/** Gives the list itself back where each item of it is as it was. */
 function judgeList<Item>(
   value: unknown,
-  path: string,
-  complain: Complain,
-  judge: (item: unknown, path: string) => Item | undefined,
-): Item[] | undefined {
+  judging: Judging,
+  member: string,
+  judge: (item: unknown) => Item | undefined,
+): readonly Item[] | undefined {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) return complain(path, 'must be an array');
-  const judged: Item[] = [];
-  for (const [index, item] of value.entries()) {
-    const one = judge(item, `${path}/${index}`);
-    if (one !== undefined) judged.push(one);
+  if (!Array.isArray(value)) return judging.complain('must be an array', 'malformed', member);
+  const list = value as readonly unknown[];
+  let judged: Item[] | undefined;
+  judging.enter(member);
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index];
+    judging.enter(index);
+    const one = judge(item);
+    judging.leave();
+    if (judged === undefined && one !== item) judged = list.slice(0, index) as Item[];
+    if (judged !== undefined && one !== undefined) judged.push(one);
   }
-  return judged;
-}
-
-function judgeInteger(
-  value: unknown,
-  path: string,
-  complain: Complain,
-  { min, max }: { readonly min: bigint; readonly max: bigint },
-): string | undefined {
-  const exact = toBigInt(value);
-  if (exact === undefined) return complain(path, 'must be a whole number, as text beyond 2^53');
-  return exact >= min && exact <= max ? String(exact) : complain(path, 'is out of range');
-}
-
-/** A JSON number beyond 2^53 has already lost digits when it comes here: taking it would store another one. */
-function toBigInt(value: unknown): bigint | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
-  if (typeof value !== 'string' || value.length > 64) return undefined;
-  if (/^-?\d{1,20}$/.test(value)) return BigInt(value);
-  // `1e3` and `3.0` are whole numbers, too (protobuf's JSON mapping).
-  const [, sign, whole = '', part = '', power = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(value) ?? [];
-  if (sign === undefined) return undefined;
-  const digits = (whole + part).replace(/^0+/, '');
-  const point = digits.length - part.length + Number(power);
-  if (digits === '') return 0n;
-  if (point > 20 || /[1-9]/.test(digits.slice(Math.max(0, point)))) return undefined;
-  return BigInt(sign + digits.slice(0, point).padEnd(point, '0'));
+  judging.leave();
+  return judged ?? (list as readonly Item[]);
 }

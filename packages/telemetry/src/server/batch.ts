@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '@sallyport/core';
 import { batchLimits } from '@sallyport/core/contract';
-import type { Fault } from './any-value.ts';
+import { Judging } from './judging.ts';
 import { judgeLogRecord, type TelemetryRecord } from './log-record.ts';
 
 /** The number first: a client that sends too many must learn that, not what is wrong with one of them. */
@@ -11,12 +11,15 @@ export function judgeBatch(events: readonly unknown[], receivedAt: number): Tele
     throw new ServiceError('too_many_events', `A batch has at most ${maxEvents} events.`, {
       details: { max_events: maxEvents },
     });
-  const faults: Fault[] = [];
+  const judging = new Judging({ path: ['events'] });
   const records: TelemetryRecord[] = [];
   for (const [index, event] of events.entries()) {
-    const record = judgeLogRecord(event, `events/${index}`, receivedAt, faults);
+    judging.enter(index);
+    const record = judgeLogRecord(event, judging, receivedAt);
+    judging.leave();
     if (record) records.push(record);
   }
+  const { faults } = judging;
   if (faults.length > 0)
     throw new ServiceError('invalid_request', 'The batch has malformed events; none was stored.', {
       issues: faults.map(({ path, message }) => ({ path, message })),

@@ -1,14 +1,15 @@
 import { LogRecord } from '@sallyport/core/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Fault } from './any-value.ts';
+import { Judging } from './judging.ts';
 import { judgeLogRecord } from './log-record.ts';
 
 const receivedAt = 1_700_000_000_123;
 
 function judge(event: unknown) {
-  const issues: Fault[] = [];
-  const record = judgeLogRecord(event, 'events/0', receivedAt, issues);
+  const judging = new Judging({ path: ['events', '0'] });
+  const record = judgeLogRecord(event, judging, receivedAt);
+  const issues = judging.faults;
   expect(record === undefined).toBe(issues.length > 0);
   return { record, paths: issues.map(({ path }) => path), issues };
 }

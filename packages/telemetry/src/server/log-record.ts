@@ -1,14 +1,7 @@
 import { isJsonObject } from '@sallyport/core';
-import {
-  judgeAnyValue,
-  judgeAttributes,
-  judgeUint32,
-  judgeUint64,
-  type Complain,
-  type Fault,
-  type StoredAttribute,
-  type StoredValue,
-} from './any-value.ts';
+import { judgeAnyValue, judgeAttributes, type StoredAttribute, type StoredValue } from './any-value.ts';
+import { judgeInteger, judgeUint32, uint64 } from './integers.ts';
+import type { Judging } from './judging.ts';
 
 /** One OTLP LogRecord, judged and in one form however it was written. Times are decimal nanoseconds since the epoch. */
 export interface TelemetryRecord {
@@ -30,94 +23,109 @@ export interface TelemetryRecord {
 
 const maxRecordBytes = 256 * 1024;
 const maxAttributes = 1024;
-/** Of one record: enough to act on, and a record of nonsense must not make an answer of megabytes. */
-const maxFaults = 16;
+/** More than all but the texts and values of a record have as JSON. */
+const restBytes = 512;
+const signBytes = 6;
+
+type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Judges a record, and adds what is wrong with it to `faults`, under `path` (`events/17`). Written by hand, because this is
- * the hottest path of the service; core's `LogRecord` describes the same form. Unknown members are ignored, as OTLP has it.
+ * Judges a record, and notes what is wrong with it. Written by hand, because this is the hottest path of the service; core's
+ * `LogRecord` describes the same form. Unknown members are ignored, as OTLP has it.
  */
 export function judgeLogRecord(
   value: unknown,
-  path: string,
+  judging: Judging,
   receivedAt: number,
-  faults: Fault[],
 ): TelemetryRecord | undefined {
-  let found = 0;
-  const complain: Complain = (at, message, kind = 'malformed') => {
-    if (++found <= maxFaults) faults.push({ path: at, message, kind });
-    return undefined;
-  };
-  if (!isJsonObject(value)) return complain(path, 'must be an object');
-
-  const text = (name: string): string => {
-    const of = value[name] ?? '';
-    if (typeof of === 'string') return of.toWellFormed();
-    complain(`${path}/${name}`, 'must be a text');
-    return '';
-  };
-  const time = (name: string): string | null => {
-    const digits = judgeUint64(value[name] ?? '0', `${path}/${name}`, complain);
-    return digits === '0' ? null : (digits ?? null);
-  };
-  const id = (name: string, bytes: number): string | null => {
-    const hex = value[name] ?? '';
-    if (typeof hex === 'string' && /^[0-9a-f]*$/i.test(hex) && [0, bytes * 2].includes(hex.length))
-      return /^0*$/.test(hex) ? null : hex.toLowerCase();
-    complain(
-      `${path}/${name}`,
-      `must be ${bytes} bytes in hex`,
-      typeof hex === 'string' ? 'refused' : undefined,
-    );
-    return null;
-  };
-
-  const observed = time('observedTimeUnixNano');
-  const attributes = judgeAttributes(value['attributes'], `${path}/attributes`, complain) ?? [];
+  judging.begin();
+  if (!isJsonObject(value)) return judging.complain('must be an object');
+  const { found } = judging;
+  const observed = judgeTime(value, 'observedTimeUnixNano', judging);
+  const attributes = judgeAttributes(value['attributes'], judging) ?? [];
   if (attributes.length > maxAttributes)
-    complain(`${path}/attributes`, `must be at most ${maxAttributes} attributes`, 'refused');
+    judging.complain(`must be at most ${maxAttributes} attributes`, 'refused', 'attributes');
   const record: TelemetryRecord = {
-    timeUnixNano: time('timeUnixNano') ?? observed ?? `${Math.trunc(receivedAt)}000000`,
+    timeUnixNano: judgeTime(value, 'timeUnixNano', judging) ?? observed ?? `${Math.trunc(receivedAt)}000000`,
     observedTimeUnixNano: observed,
-    severityNumber: judgeSeverity(value['severityNumber'] ?? 0, `${path}/severityNumber`, complain),
-    severityText: text('severityText'),
-    body: isAbsent(value['body']) ? null : (judgeAnyValue(value['body'], `${path}/body`, complain) ?? null),
+    severityNumber: judgeSeverity(value['severityNumber'] ?? 0, judging),
+    severityText: judgeText(value, 'severityText', judging),
+    body: judgeBody(value['body'], judging),
     attributes,
-    droppedAttributesCount: judgeUint32(
-      value['droppedAttributesCount'],
-      `${path}/droppedAttributesCount`,
-      complain,
-    ),
-    flags: judgeUint32(value['flags'], `${path}/flags`, complain),
-    eventName: text('eventName') || eventNameOf(attributes),
-    traceId: id('traceId', 16),
-    spanId: id('spanId', 8),
+    droppedAttributesCount: judgeUint32(value['droppedAttributesCount'], judging, 'droppedAttributesCount'),
+    flags: judgeUint32(value['flags'], judging, 'flags'),
+    eventName: judgeText(value, 'eventName', judging) || eventNameOf(attributes),
+    traceId: judgeId(value, 'traceId', 16, judging),
+    spanId: judgeId(value, 'spanId', 8, judging),
   };
-  if (found === 0 && Buffer.byteLength(JSON.stringify(record)) > maxRecordBytes)
-    complain(path, 'must be at most 256 KiB', 'refused');
-  return found === 0 ? record : undefined;
+  for (const member in value) if (!Object.hasOwn(record, member)) judging.passOver(value[member]);
+  judging.size += restBytes + (record.eventName?.length ?? 0) * signBytes;
+  if (
+    judging.size > maxRecordBytes &&
+    judging.found === found &&
+    Buffer.byteLength(JSON.stringify(record)) > maxRecordBytes
+  )
+    judging.complain('must be at most 256 KiB', 'refused');
+  return judging.found === found ? record : undefined;
+}
+
+function judgeText(record: Members, member: string, judging: Judging): string {
+  const text = record[member] ?? '';
+  if (typeof text === 'string') {
+    judging.size += text.length * signBytes;
+    return text.toWellFormed();
+  }
+  judging.complain('must be a text', 'malformed', member);
+  return '';
+}
+
+function judgeTime(record: Members, member: string, judging: Judging): string | null {
+  const digits = judgeInteger(record[member] ?? '0', uint64, judging, member);
+  return digits === undefined || digits === '0' ? null : digits;
+}
+
+function judgeBody(body: unknown, judging: Judging): StoredValue | null {
+  if (body === undefined || body === null) return null;
+  judging.enter('body');
+  const judged = judgeAnyValue(body, judging);
+  judging.leave();
+  return judged ?? null;
+}
+
+function judgeId(record: Members, member: string, bytes: number, judging: Judging): string | null {
+  const hex = record[member] ?? '';
+  if (hex === '') return null;
+  if (typeof hex === 'string' && hex.length === bytes * 2 && /^[0-9a-f]*$/i.test(hex))
+    return /^0*$/.test(hex) ? null : hex.toLowerCase();
+  judging.complain(
+    `must be ${bytes} bytes in hex`,
+    typeof hex === 'string' ? 'refused' : 'malformed',
+    member,
+  );
+  return null;
 }
 
 function eventNameOf(attributes: readonly StoredAttribute[]): string | null {
-  const value = attributes.find(({ key }) => key === 'event.name')?.value;
-  return value && 'stringValue' in value ? value.stringValue : null;
-}
-
-function isAbsent(value: unknown): value is null | undefined {
-  return value === undefined || value === null;
+  for (const { key, value } of attributes)
+    if (key === 'event.name') return 'stringValue' in value ? value.stringValue : null;
+  return null;
 }
 
 const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 /** A number from 0 to 24, or its name in OTLP's enum: `SEVERITY_NUMBER_INFO`, `SEVERITY_NUMBER_ERROR3`. */
-function judgeSeverity(value: unknown, path: string, complain: Complain): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 24) return value;
+function judgeSeverity(value: unknown, judging: Judging): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 24) return value || 0; // not -0
   if (value === 'SEVERITY_NUMBER_UNSPECIFIED') return 0;
   const [, name = '', step = '1'] =
     typeof value === 'string' ? (/^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(value) ?? []) : [];
   const range = severities.indexOf(name);
   if (range >= 0) return range * 4 + Number(step);
   // Any other number is one that a later release of OTLP may give a meaning: an enum of protobuf is open.
-  complain(path, 'must be a whole number from 0 to 24', Number.isInteger(value) ? 'refused' : undefined);
+  judging.complain(
+    'must be a whole number from 0 to 24',
+    Number.isInteger(value) ? 'refused' : 'malformed',
+    'severityNumber',
+  );
   return 0;
 }

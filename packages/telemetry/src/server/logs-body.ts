@@ -1,7 +1,8 @@
-import { ServiceError } from '@sallyport/core';
+import { nestsTooDeep, ServiceError } from '@sallyport/core';
+import { Judging, RoundedNumber } from './judging.ts';
 import { judgeLogsRequest, type JudgedLogs } from './logs-request.ts';
 import type { OtlpEncoding } from './otlp-answer.ts';
-import { parseOtlpJson } from './otlp-json.ts';
+import { parseExactly } from './exact-json.ts';
 import { decodeLogsRequest } from './otlp-protobuf.ts';
 import { MalformedProtobuf } from './protobuf-reader.ts';
 
@@ -12,20 +13,69 @@ export interface LogsBody {
 }
 
 /** Decodes and judges a logs request: the same records, whichever encoding they came in. Throws `invalid_otlp` (400). */
-export function decodeLogs(body: LogsBody, receivedAt: number): JudgedLogs {
-  return judgeLogsRequest(parse(body), receivedAt);
+export function decodeLogs({ encoding, bytes }: LogsBody, receivedAt: number): JudgedLogs {
+  return encoding === 'json' ? fromJson(bytes, receivedAt) : fromProtobuf(bytes, receivedAt);
 }
 
-function parse({ encoding, bytes }: LogsBody): unknown {
+function fromProtobuf(bytes: Uint8Array, receivedAt: number): JudgedLogs {
+  let request: unknown;
   try {
-    return encoding === 'json' ? parseOtlpJson(bytes) : decodeLogsRequest(bytes);
+    request = decodeLogsRequest(bytes);
   } catch (cause) {
-    if (!(cause instanceof SyntaxError || cause instanceof MalformedProtobuf)) throw cause;
-    const name = encoding === 'json' ? 'JSON' : 'protobuf';
-    throw new ServiceError(
-      'invalid_otlp',
-      `The body is not valid ${name}, though its content type says so.`,
-      { cause },
-    );
+    if (cause instanceof MalformedProtobuf) throw unreadable('protobuf', cause);
+    throw cause;
   }
+  return judgeLogsRequest(request, new Judging(), receivedAt);
+}
+
+// Not fatal: a bad text must not lose a batch.
+const decoder = new TextDecoder();
+
+function fromJson(bytes: Uint8Array, receivedAt: number): JudgedLogs {
+  const text = decoder.decode(bytes);
+  try {
+    return judgeJson(text, JSON.parse, new Judging({ asksForDigits: true }), receivedAt);
+  } catch (error) {
+    if (!(error instanceof RoundedNumber)) throw error;
+    return judgeJson(text, parseExactly, new Judging(), receivedAt);
+  }
+}
+
+/**
+ * JSON may nest without an end, which is dear to look for in the text. So it is looked for where the judgement cannot tell:
+ * where it found no fault and passed nothing over, nothing nests deeper than values may.
+ */
+function judgeJson(
+  text: string,
+  as: (text: string) => unknown,
+  judging: Judging,
+  receivedAt: number,
+): JudgedLogs {
+  let isSound = false;
+  try {
+    if (as === parseExactly) refuseDeep(text); // its reviver goes down by recursion
+    const judged = judgeLogsRequest(parse(text, as), judging, receivedAt);
+    isSound = judging.found === 0 && !judging.hasUnknown;
+    return judged;
+  } finally {
+    if (!isSound) refuseDeep(text);
+  }
+}
+
+function parse(text: string, as: (text: string) => unknown): unknown {
+  try {
+    return as(text);
+  } catch (cause) {
+    throw unreadable('JSON', cause);
+  }
+}
+
+function refuseDeep(text: string): void {
+  if (nestsTooDeep(text)) throw unreadable('JSON', new SyntaxError('nests too deeply'));
+}
+
+function unreadable(name: string, cause: unknown): ServiceError {
+  return new ServiceError('invalid_otlp', `The body is not valid ${name}, though its content type says so.`, {
+    cause,
+  });
 }

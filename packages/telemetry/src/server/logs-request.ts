@@ -1,11 +1,7 @@
 import { isJsonObject, ServiceError } from '@sallyport/core';
-import {
-  judgeAttributes,
-  judgeUint32,
-  type Complain,
-  type Fault,
-  type StoredAttribute,
-} from './any-value.ts';
+import { judgeAttributes, type StoredAttribute } from './any-value.ts';
+import { judgeUint32 } from './integers.ts';
+import type { Fault, Judging } from './judging.ts';
 import { judgeLogRecord, type TelemetryRecord } from './log-record.ts';
 
 /** What made the records; OTLP's Resource with its schema. */
@@ -42,57 +38,60 @@ const maxRecords = 65_536;
 const maxOriginBytes = 64 * 1024;
 const maxIssues = 16;
 
+type Members = Readonly<Record<string, unknown>>;
+
 /**
  * Judges an `ExportLogsServiceRequest` in its JSON form. Throws `invalid_otlp` (400) where it is none, with the paths;
  * `payload_too_large` (413) for more than 65,536 records. Records that break a rule are counted, and left out.
  */
-export function judgeLogsRequest(value: unknown, receivedAt: number): JudgedLogs {
+export function judgeLogsRequest(value: unknown, judging: Judging, receivedAt: number): JudgedLogs {
   if (!isJsonObject(value)) throw invalid([{ path: 'body', message: 'must be an object' }]);
-  const faults: Fault[] = [];
   const groups: RecordGroup[] = [];
   let total = 0;
   let accepted = 0;
-  const complain: Complain = (path, message, kind = 'malformed') => {
-    if (faults.length < maxIssues || kind === 'malformed') faults.push({ path, message, kind });
-    return undefined;
-  };
-
-  eachObject(value['resourceLogs'], 'resourceLogs', complain, (resourceLogs, at) => {
-    const judged = judgeResource(resourceLogs, at, complain);
-    eachObject(resourceLogs['scopeLogs'], `${at}/scopeLogs`, complain, (scopeLogs, within) => {
-      const scope = judgeScope(scopeLogs, within, complain);
+  passOverAllBut(value, knownOfRequest, judging);
+  eachObject(value, 'resourceLogs', judging, (resourceLogs) => {
+    passOverAllBut(resourceLogs, knownOfResourceLogs, judging);
+    const judged = judgeResource(resourceLogs, judging);
+    eachObject(resourceLogs, 'scopeLogs', judging, (scopeLogs) => {
+      passOverAllBut(scopeLogs, knownOfScopeLogs, judging);
+      const scope = judgeScope(scopeLogs, judging);
       const records: TelemetryRecord[] = [];
-      eachItem(scopeLogs['logRecords'], `${within}/logRecords`, complain, (item, path) => {
+      eachItem(scopeLogs, 'logRecords', judging, (item) => {
         if (++total > maxRecords) throw tooMany();
-        const record = judgeLogRecord(item, path, receivedAt, faults);
+        const record = judgeLogRecord(item, judging, receivedAt);
         if (record && judged && scope) records.push(record);
-        if (faults.length > maxIssues) {
-          throwMalformed(faults);
-          faults.length = maxIssues;
-        }
       });
       if (records.length === 0 || !judged || !scope) return;
       accepted += records.length;
       groups.push({ ...judged, scope: scope.scope, records });
     });
-    throwMalformed(faults);
+    throwMalformed(judging.faults);
   });
-  throwMalformed(faults);
+  throwMalformed(judging.faults);
   const rejected = total - accepted;
   return {
     groups,
     accepted,
     rejected,
-    message: rejected > 0 ? describe(faults, rejected, total) : unknownFields(value),
+    message: rejected > 0 ? describe(judging.faults, rejected, total) : unknownFields(value),
   };
 }
 
+const knownOfRequest = new Set(['resourceLogs']);
+const knownOfResourceLogs = new Set(['resource', 'scopeLogs', 'schemaUrl']);
+const knownOfScopeLogs = new Set(['scope', 'logRecords', 'schemaUrl']);
+const knownOfOrigin = new Set(['attributes', 'droppedAttributesCount', 'name', 'version']);
+
+function passOverAllBut(of: Members, known: ReadonlySet<string>, judging: Judging): void {
+  for (const member in of) if (!known.has(member)) judging.passOver(of[member]);
+}
+
 function judgeResource(
-  resourceLogs: Readonly<Record<string, unknown>>,
-  path: string,
-  complain: Complain,
+  resourceLogs: Members,
+  judging: Judging,
 ): Pick<RecordGroup, 'serviceName' | 'resource'> | undefined {
-  const shared = judgeShared(resourceLogs, 'resource', path, complain);
+  const shared = judgeShared(resourceLogs, 'resource', judging);
   if (!shared) return undefined;
   const { schemaUrl, attributes, droppedAttributesCount } = shared;
   const isEmpty = attributes.length === 0 && droppedAttributesCount === 0 && schemaUrl === '';
@@ -102,12 +101,8 @@ function judgeResource(
   };
 }
 
-function judgeScope(
-  scopeLogs: Readonly<Record<string, unknown>>,
-  path: string,
-  complain: Complain,
-): Pick<RecordGroup, 'scope'> | undefined {
-  const scope = judgeShared(scopeLogs, 'scope', path, complain);
+function judgeScope(scopeLogs: Members, judging: Judging): Pick<RecordGroup, 'scope'> | undefined {
+  const scope = judgeShared(scopeLogs, 'scope', judging);
   if (!scope) return undefined;
   const texts = scope.name + scope.version + scope.schemaUrl;
   const isEmpty = texts === '' && scope.attributes.length === 0 && scope.droppedAttributesCount === 0;
@@ -115,41 +110,36 @@ function judgeScope(
 }
 
 /** What a resource and a scope have in common; only a scope has a name and a version. With something wrong with it, none of its records is taken. */
-function judgeShared(
-  holder: Readonly<Record<string, unknown>>,
-  member: 'resource' | 'scope',
-  path: string,
-  complainOuter: Complain,
-) {
-  let found = 0;
-  const complain: Complain = (...fault) => {
-    found++;
-    return complainOuter(...fault);
-  };
-  const isScope = member === 'scope';
-  const at = `${path}/${member}`;
+function judgeShared(holder: Members, member: 'resource' | 'scope', judging: Judging) {
+  judging.begin();
   const of = holder[member] ?? {};
-  if (!isJsonObject(of)) return complain(at, 'must be an object');
+  if (!isJsonObject(of)) return judging.complain('must be an object', 'malformed', member);
+  passOverAllBut(of, knownOfOrigin, judging);
+  const { found } = judging;
+  const isScope = member === 'scope';
+  judging.enter(member);
+  const attributes = judgeAttributes(of['attributes'], judging) ?? [];
+  const droppedAttributesCount = judgeUint32(of['droppedAttributesCount'], judging, 'droppedAttributesCount');
+  judging.leave();
+  const schemaUrl = judgeText(holder['schemaUrl'], judging, 'schemaUrl');
+  judging.enter(member);
   const shared = {
-    attributes: judgeAttributes(of['attributes'], `${at}/attributes`, complain) ?? [],
-    droppedAttributesCount: judgeUint32(
-      of['droppedAttributesCount'],
-      `${at}/droppedAttributesCount`,
-      complain,
-    ),
-    schemaUrl: judgeText(holder['schemaUrl'], `${path}/schemaUrl`, complain),
-    name: judgeText(isScope ? of['name'] : '', `${at}/name`, complain),
-    version: judgeText(isScope ? of['version'] : '', `${at}/version`, complain),
+    attributes,
+    droppedAttributesCount,
+    schemaUrl,
+    name: isScope ? judgeText(of['name'], judging, 'name') : '',
+    version: isScope ? judgeText(of['version'], judging, 'version') : '',
   };
-  if (found === 0 && Buffer.byteLength(JSON.stringify(shared)) > maxOriginBytes)
-    complain(at, 'must be at most 64 KiB', 'refused');
-  return found === 0 ? shared : undefined;
+  judging.leave();
+  if (judging.found === found && Buffer.byteLength(JSON.stringify(shared)) > maxOriginBytes)
+    judging.complain('must be at most 64 KiB', 'refused', member);
+  return judging.found === found ? shared : undefined;
 }
 
-function judgeText(value: unknown, path: string, complain: Complain): string {
+function judgeText(value: unknown, judging: Judging, member: string): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value.toWellFormed();
-  complain(path, 'must be a text');
+  judging.complain('must be a text', 'malformed', member);
   return '';
 }
 
@@ -159,29 +149,33 @@ function serviceNameOf(attributes: readonly StoredAttribute[]): string {
   return Array.from(name.slice(0, 256)).slice(0, 128).join('') || 'unknown_service';
 }
 
-function eachItem(
-  value: unknown,
-  path: string,
-  complain: Complain,
-  judge: (item: unknown, path: string) => void,
-): void {
-  if (value === undefined || value === null) return;
-  if (!Array.isArray(value)) {
-    complain(path, 'must be an array');
+function eachItem(holder: Members, member: string, judging: Judging, judge: (item: unknown) => void): void {
+  const list = holder[member];
+  if (list === undefined || list === null) return;
+  if (!Array.isArray(list)) {
+    judging.begin();
+    judging.complain('must be an array', 'malformed', member);
     return;
   }
-  for (const [index, item] of value.entries()) judge(item, `${path}/${index}`);
+  judging.enter(member);
+  for (let index = 0; index < list.length; index++) {
+    judging.enter(index);
+    judge(list[index]);
+    judging.leave();
+    if (judging.faults.length > maxIssues) {
+      throwMalformed(judging.faults);
+      judging.faults.length = maxIssues;
+    }
+  }
+  judging.leave();
 }
 
-function eachObject(
-  value: unknown,
-  path: string,
-  complain: Complain,
-  judge: (item: Readonly<Record<string, unknown>>, path: string) => void,
-): void {
-  eachItem(value, path, complain, (item, at) =>
-    isJsonObject(item) ? judge(item, at) : complain(at, 'must be an object'),
-  );
+function eachObject(holder: Members, member: string, judging: Judging, judge: (item: Members) => void): void {
+  eachItem(holder, member, judging, (item) => {
+    if (isJsonObject(item)) return judge(item);
+    judging.begin();
+    judging.complain('must be an object');
+  });
 }
 
 function throwMalformed(faults: readonly Fault[]): void {
