@@ -11,10 +11,10 @@ export interface Victim {
   kill(): Promise<void>;
 }
 
-/** Starts `victim.ts` on a directory; it goes with the test. */
-export async function startVictim(directory: string): Promise<Victim> {
+/** Starts `victim.ts` on a directory, with an export to that address; it goes with the test. */
+export async function startVictim(directory: string, ...exportUrl: [] | [string]): Promise<Victim> {
   const program = join(import.meta.dirname, 'victim.ts');
-  const child = spawn(process.execPath, ['-C', '@sallyport/source', program, directory], {
+  const child = spawn(process.execPath, ['-C', '@sallyport/source', program, directory, ...exportUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
