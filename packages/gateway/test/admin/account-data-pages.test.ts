@@ -44,19 +44,21 @@ async function exported(data: Pick<AccountData, 'export'>, accountId: string) {
 }
 
 test('telemetry of many spans is exported once each, and erased without a record of anybody else', async () => {
-  // Every third record is the account's; a span without any is in between.
+  // Every third block is the account's; a span without any is in between. Each has two records.
   const { store, count } = await storeWith(
-    `INSERT INTO telemetry_record (organization_id, account_id, service_name, received_at, time_unix_nano, severity_number,
-       severity_text, attributes) ${numbers(17_000)}
-     SELECT 'o', iif(n % 3 = 0 AND n NOT BETWEEN 5000 AND 11000, 'mine', 'yours'), 's', n, n, 9, '', '[]' FROM number`,
+    `INSERT INTO telemetry_block ${numbers(17_000)}
+     SELECT 2 * n, 2, 'o', iif(n % 3 = 0 AND n NOT BETWEEN 5000 AND 11000, 'mine', 'yours'), n, NULL, 'groups', 1, NULL, NULL,
+       CAST('[{"serviceName":"s","resource":null,"scopes":[{"scope":null,"records":[{"timeUnixNano":"' || n ||
+         '0","attributes":[],"body":null,"severityText":""},{"timeUnixNano":"' || n ||
+         '1","attributes":[],"body":null,"severityText":""}]}]}]' AS BLOB) FROM number`,
   );
-  const mine = Number(count('telemetry_record', "account_id = 'mine'"));
-  const yours = Number(count('telemetry_record', "account_id = 'yours'"));
+  const mine = 2 * Number(count('telemetry_block', "account_id = 'mine'"));
+  const yours = Number(count('telemetry_block', "account_id = 'yours'"));
   const data = createTelemetryAccountData(store.telemetry);
   expect(await exported(data, 'mine')).toEqual({ telemetry: mine });
   expect(await data.erase('mine')).toEqual({ telemetry: mine });
   expect(await exported(data, 'mine')).toEqual({ telemetry: 0 });
-  expect(count('telemetry_record')).toBe(yours);
+  expect(count('telemetry_block')).toBe(yours);
   expect(await data.erase('mine')).toEqual({ telemetry: 0 });
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { zstdDecompressSync } from 'node:zlib';
 import { firstPartyClient } from '@sallyport/core/contract';
 import { createClient, undiciTransport } from '@sallyport/core/client';
 import { zipOf } from '@sallyport/telemetry/testing';
@@ -107,13 +108,25 @@ async function openWorld() {
         db
           .prepare(`SELECT * FROM "${String(name)}"`)
           .all()
-          .map((row) => ({ table: String(name), row: { ...row } })),
+          .map((row) => ({ table: String(name), row: legible(row) })),
       );
     } finally {
       db.close();
     }
   }
   return { dataDir, gateway, work, rows };
+}
+
+/** Text in a BLOB is text, compressed or not. */
+function legible(row: Readonly<Record<string, unknown>>): Json {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array
+        ? Buffer.from(row['compression'] ? zstdDecompressSync(value) : value).toString()
+        : value,
+    ]),
+  );
 }
 
 test(
@@ -161,8 +174,8 @@ test(
         'feedback_bundle',
         'session',
         'session_event',
+        'telemetry_block',
         'telemetry_idempotency',
-        'telemetry_record',
         'trusted_device',
       ]),
     );

@@ -7,7 +7,7 @@ import { createLocalWakeups, silentLog, systemRandom } from '@sallyport/core';
 import { undiciTransport } from '@sallyport/core/client';
 import { ManualClock } from '@sallyport/core/testing';
 import { createExporter, createTelemetryEngine, type ExportConfig } from '@sallyport/telemetry/server';
-import { randomLogsRequest } from '@sallyport/telemetry/testing';
+import { createRecordReads, randomLogsRequest } from '@sallyport/telemetry/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
@@ -109,7 +109,11 @@ test.each(['json', 'protobuf'] as const)(
     startExport(`${other.url}/v1/logs`, { encoding, headers: { authorization: 'Bearer access' } });
     const { lastId } = await head();
     await vi.waitUntil(async () => (await head()).exportedTo === lastId);
-    const { records } = await store.telemetry.recordsAfter({ after: 0, maxScanned: 1000, maxBytes: 2 ** 30 });
+    const { records } = await createRecordReads(store.telemetry).recordsAfter({
+      after: 0,
+      maxScanned: 1000,
+      maxBytes: 2 ** 30,
+    });
     const own = ['service.name', 'sallyport.organization.id', 'sallyport.account.id'];
     const comparable = ({
       resource,

@@ -1,6 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
+import { createRecordReads } from '@sallyport/telemetry/testing';
 import { expect, test } from 'vitest';
+import { openReader } from '../../src/store/embedded/reader.ts';
+import { telemetryReads } from '../../src/store/embedded/telemetry-reads.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { startVictim, type Victim } from './victims.ts';
 
@@ -37,14 +39,14 @@ test(`kill -9 amid ${total} events: every acknowledged one is there once`, { tim
     const before = new Set(acknowledged);
     await server.kill();
     kills++;
-    const stored = countsIn(directory);
+    const stored = await countsIn(directory);
     for (const batch of before)
       for (let index = 0; index < batchSize; index++) expect(stored.get(nameOf(batch, index))).toBe(1);
     server = await startVictim(directory);
   }
   await sending;
   await server.kill();
-  const stored = countsIn(directory);
+  const stored = await countsIn(directory);
   const twice = [...stored.values()].filter((count) => count > 1).length;
   console.log(
     `${total} events, ${kills} kills, ${unanswered} batches sent again: ${stored.size} stored, ${twice} twice`,
@@ -72,11 +74,12 @@ async function send({ url }: Victim, batch: number): Promise<boolean> {
   return answer.status === 200 && ((await answer.json()) as { accepted: number }).accepted === batchSize;
 }
 
-function countsIn(directory: string): Map<string, number> {
-  const db = new DatabaseSync(`${directory}/store.db`);
-  const rows = db
-    .prepare('SELECT event_name AS name, count(*) AS count FROM telemetry_record GROUP BY 1')
-    .all();
-  db.close();
-  return new Map(rows.map(({ name, count }) => [String(name), Number(count)]));
+/** Each event of the table, by its name. */
+async function countsIn(directory: string): Promise<Map<string, number>> {
+  const reader = openReader(`${directory}/store.db`);
+  const counts = new Map<string, number>();
+  for await (const { eventName } of createRecordReads(telemetryReads(reader)).accountRecords('account'))
+    counts.set(eventName ?? '', (counts.get(eventName ?? '') ?? 0) + 1);
+  reader.close();
+  return counts;
 }

@@ -8,6 +8,7 @@ import {
   type TelemetryEngine,
   type TelemetryStore,
 } from '@sallyport/telemetry/server';
+import { createRecordReads } from '@sallyport/telemetry/testing';
 import { onTestFinished } from 'vitest';
 import type { Authenticator } from '../../src/http/handler.ts';
 import { telemetryHandlers } from '../../src/routes/telemetry.ts';
@@ -64,10 +65,11 @@ export async function serveTelemetry(
       headers: { authorization: 'Bearer access', ...headers },
       body,
     });
+  const reads = createRecordReads(store.telemetry);
   const stored = async (after?: Place) => {
     const filter = { organizationId: 'organization' };
     const bounds = { maxScanned: 1000, limit: 1000, maxBytes: 2 ** 30 };
-    const { records } = await store.telemetry.scanRecords({ filter, order: 'oldest', after, ...bounds });
+    const { records } = await reads.scanRecords({ filter, order: 'oldest', after, ...bounds });
     return records.map(({ bytes: _bytes, ...record }) => record);
   };
   return { ...served, engine, stored, post };

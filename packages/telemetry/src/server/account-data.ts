@@ -2,20 +2,16 @@ import { toTimestamp, type AccountData } from '@sallyport/core';
 import type { BundleFiles } from './bundle-files.ts';
 import type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';
 import type { StoredRecord, TelemetryStore } from './ports.ts';
+import { createRecordReads } from './record-reads.ts';
 
-/** Records that one read or one act looks through: few enough that nobody waits for it. */
+/** Records that one act looks through: few enough that nobody waits for it. */
 const span = 5000;
 const bundlesAtOnce = 100;
 
-/** What telemetry keeps of an account: the records that it sent. They are looked for span by span, in the order they came. */
+/** What telemetry keeps of an account: the records that it sent. */
 export function createTelemetryAccountData(store: TelemetryStore): AccountData {
   async function* records(accountId: string): AsyncIterable<object> {
-    for (let after = 0; ;) {
-      const page = await store.accountRecords({ accountId, after, span });
-      yield* page.records.map(shownRecord);
-      if (page.scannedTo === undefined) return;
-      after = page.scannedTo;
-    }
+    for await (const record of createRecordReads(store).accountRecords(accountId)) yield shownRecord(record);
   }
 
   return {

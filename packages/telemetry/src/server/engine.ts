@@ -1,9 +1,11 @@
 import type { Clock, Log, Wakeups } from '@sallyport/core';
 import { fingerprintOf, judgeBatch, throwRetryable } from './batch.ts';
-import { decodeLogs, type LogsBody } from './logs-body.ts';
-import type { RecordGroup } from './logs-request.ts';
+import { packGroups } from './block-groups.ts';
+import { takeRequest } from './block.ts';
+import type { LogsBody } from './logs-body.ts';
 import type { LogsAnswer } from './otlp-answer.ts';
-import type { AppendRecords, Organizations, TelemetryStore, WrittenGroup } from './ports.ts';
+import type { AppendRecords, Organizations, TelemetryStore, WrittenBlock } from './ports.ts';
+import { createRecordReads } from './record-reads.ts';
 import { createRecords, type Records } from './records.ts';
 import { createRetention } from './retention.ts';
 import { allRecordsTopic, recordsTopic } from './topics.ts';
@@ -92,8 +94,8 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
 
   async function append(
     { accountId, organizationId }: Sender,
-    groups: readonly RecordGroup[],
     count: number,
+    blocks: readonly WrittenBlock[],
     request: Pick<AppendRecords, 'receivedAt' | 'idempotency'> & { readonly sentAt: number | undefined },
   ): Promise<void> {
     if (count === 0) return;
@@ -107,7 +109,7 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
       organizationId,
       accountId,
       skewMs,
-      groups: groups.map(write),
+      blocks,
       ...rest,
     });
     stats[isReplay ? 'replayed' : 'stored'] += count;
@@ -130,31 +132,29 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
               since: receivedAt - config.idempotencySeconds * 1000,
             };
       const group = { serviceName, resource: null, scope: null, records };
-      await append(sender, [group], records.length, { receivedAt, idempotency, sentAt }).catch(
-        throwRetryable,
-      );
+      await append(sender, records.length, packGroups([group]), {
+        receivedAt,
+        idempotency,
+        sentAt,
+      }).catch(throwRetryable);
       return { accepted: records.length };
     },
     async ingestLogs(sender, body, { sentAt } = {}) {
       const receivedAt = clock.now();
-      const { groups, accepted, rejected, message } = decodeLogs(body, receivedAt);
-      await append(sender, groups, accepted, { receivedAt, idempotency: undefined, sentAt });
+      const { blocks, accepted, rejected, message } = takeRequest(body, receivedAt);
+      await append(sender, accepted, blocks, { receivedAt, idempotency: undefined, sentAt });
       stats.rejected += rejected;
       return { rejected, message };
     },
-    records: createRecords({ store, wakeups, clock, config }),
+    records: createRecords({
+      store: { ...createRecordReads(store), recordHead: () => store.recordHead() },
+      wakeups,
+      clock,
+      config,
+    }),
     sweep: () => retention.sweep(),
     stats: () => ({ ...stats, ...retention.stats() }),
   };
-}
-
-function write(group: RecordGroup): WrittenGroup {
-  const records = group.records.map((record) => ({
-    ...record,
-    body: record.body && JSON.stringify(record.body),
-    attributes: JSON.stringify(record.attributes),
-  }));
-  return { ...group, records };
 }
 
 /** A clock that is a little off tells nothing that the network's delays do not. */

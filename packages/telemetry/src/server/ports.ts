@@ -1,5 +1,5 @@
 import type { TelemetryRecord } from './log-record.ts';
-import type { RecordGroup, RecordResource, RecordScope } from './logs-request.ts';
+import type { RecordResource, RecordScope } from './logs-request.ts';
 
 /** A record with the place that it came from. */
 export interface StoredRecord extends TelemetryRecord {
@@ -13,21 +13,32 @@ export interface StoredRecord extends TelemetryRecord {
   readonly receivedAt: number;
   /** How far ahead of the service's the sender's clock was, where it said so and they are minutes apart. */
   readonly skewMs: number | null;
-  /** About what it takes in the store. */
+  /** About how long it is as JSON, with what it is of: what bounds a page. */
   readonly bytes: number;
 }
 
-/**
- * A record on its way to the store: body and attributes are the JSON text that is kept. Text crosses to a store's thread many
- * times as fast as the objects would.
- */
-export interface WrittenRecord extends Omit<TelemetryRecord, 'body' | 'attributes'> {
-  readonly body: string | null;
-  readonly attributes: string;
+/** What the content of a block is: a logs request of that encoding as it came, or records in a form of their own. */
+export type BlockForm = 'json' | 'protobuf' | 'groups';
+
+/** Records that are written, and read, at once. To a store, the content is bytes and the summary a text. */
+export interface WrittenBlock {
+  readonly form: BlockForm;
+  /** How many; at least one. */
+  readonly records: number;
+  /** What they are, for readers who seek; see block-summary.ts. */
+  readonly summary: string;
+  readonly content: Uint8Array;
 }
 
-export interface WrittenGroup extends Omit<RecordGroup, 'records'> {
-  readonly records: readonly WrittenRecord[];
+/** A block without its content. Its records have the ids up to `lastId`, one after the other. */
+export interface StoredBlock extends Omit<WrittenBlock, 'content' | 'summary'> {
+  readonly lastId: number;
+  readonly organizationId: string;
+  readonly accountId: string;
+  readonly receivedAt: number;
+  readonly skewMs: number | null;
+  /** `null`: nobody knows what they are. */
+  readonly summary: string | null;
 }
 
 export interface AppendRecords {
@@ -35,7 +46,7 @@ export interface AppendRecords {
   readonly accountId: string;
   readonly receivedAt: number;
   readonly skewMs: number | null;
-  readonly groups: readonly WrittenGroup[];
+  readonly blocks: readonly WrittenBlock[];
   /** The account's same key after `since` stores nothing again; with another fingerprint it is refused. */
   readonly idempotency:
     { readonly key: string; readonly fingerprint: string; readonly since: number } | undefined;
@@ -77,19 +88,13 @@ export interface Place {
   readonly id: number;
 }
 
-/** A piece of a walk along the order of listings: `maxScanned` records are looked at, however few of them are meant. */
-export interface ScanRecords {
-  readonly filter: RecordFilter;
+/** Blocks strictly between two places, a block's place being that of its last record. */
+export interface ListBlocks {
+  readonly organizationId: string;
   readonly order: 'newest' | 'oldest';
-  /** Goes on behind this one. */
-  readonly after?: Place | undefined;
-  readonly maxScanned: number;
-}
-
-/** `next` is where to go on; `undefined` when nothing is left. */
-export interface ScannedRecords {
-  readonly records: readonly StoredRecord[];
-  readonly next: Place | undefined;
+  readonly from: Place;
+  readonly to: Place;
+  readonly limit: number;
 }
 
 /** Records of one bucket of time, severity and service; buckets are counted from the filter's `fromReceivedAt`. */
@@ -101,8 +106,9 @@ export interface RecordCount {
 }
 
 /**
- * The next `span` records after an id, whosesoever, of which those of an account are meant. `scannedTo` is where the next
- * span begins; `undefined` after the last. There is no index of accounts: every record would pay for it.
+ * The next blocks behind an id, whosesoever, of which those of an account are meant: as many as have about `span` records,
+ * those of others counting as one each. `scannedTo` is where the next span begins; `undefined` after the last. There is no
+ * index of accounts: every block would pay for it.
  */
 export interface AccountSpan {
   readonly accountId: string;
@@ -114,20 +120,20 @@ export interface AccountSpan {
 export interface TelemetryActs {
   /**
    * Appends all records or, where the key was seen, none. Throws `invalid_request` where the key was for others.
-   * `storedBytes` is what all records take now.
+   * `storedBytes` is what all blocks take now.
    */
   appendRecords(
     argument: AppendRecords,
   ): Promise<{ readonly isReplay: boolean; readonly storedBytes: number }>;
   /**
-   * Drops the oldest records, at most `limit`: those that came at `receivedUntil` or before, and as many as are over `maxBytes`.
-   * `unexported` is how many of them no export has taken; 0 where there is none.
+   * Drops the oldest blocks, about `limit` records of them: those that came at `receivedUntil` or before, and as many as are
+   * over `maxBytes`. `dropped` records went, `unexported` of which no export has taken, 0 where there is none.
    */
   dropOldest(argument: {
     readonly receivedUntil: number;
     readonly maxBytes: number;
     readonly limit: number;
-  }): Promise<{ readonly dropped: number; readonly unexported: number }>;
+  }): Promise<{ readonly dropped: number; readonly unexported: number; readonly isDone: boolean }>;
   /** The export has taken all records up to this id; never goes back. With 0, there is one from now on. */
   advanceExport(argument: { readonly exportedTo: number }): Promise<void>;
   /** Deletes the account's records of that span, and its idempotency keys. */
@@ -137,31 +143,13 @@ export interface TelemetryActs {
   }>;
 }
 
-/** Bounded reads; each sees every act that was answered before. */
+/** Bounded reads; each sees every act that was answered before. What the records are, only `createRecordReads` knows. */
 export interface TelemetryReads {
-  /** The account's records of that span, in the order of `id`. */
-  accountRecords(argument: AccountSpan): Promise<{
-    readonly records: readonly StoredRecord[];
-    readonly scannedTo: number | undefined;
-  }>;
-  /** Stops after `limit` records, or more than `maxBytes` of them; at least one comes if one is there. */
-  scanRecords(
-    argument: ScanRecords & { readonly limit: number; readonly maxBytes: number },
-  ): Promise<ScannedRecords>;
-  /** Counts what a piece of the walk finds. */
-  countRecords(
-    argument: ScanRecords & { readonly bucketMs: number },
-  ): Promise<{ readonly counts: readonly RecordCount[]; readonly next: Place | undefined }>;
-  /**
-   * Records in the order in which they were stored, from the first one behind `after`; without a filter of every
-   * organization. `scannedTo` is the last one that was looked at, `after` where there is none.
-   */
-  recordsAfter(argument: {
-    readonly after: number;
-    readonly filter?: RecordFilter | undefined;
-    readonly maxScanned: number;
-    readonly maxBytes: number;
-  }): Promise<{ readonly records: readonly StoredRecord[]; readonly scannedTo: number }>;
+  listBlocks(argument: ListBlocks): Promise<readonly StoredBlock[]>;
+  /** In the order of ids, those whose last record is behind `after`; of every organization. */
+  blocksAfter(argument: { readonly after: number; readonly limit: number }): Promise<readonly StoredBlock[]>;
+  /** `undefined`: it is gone meanwhile. */
+  blockContent(argument: { readonly lastId: number }): Promise<Uint8Array | undefined>;
   /** The last id that was given out, and where the export stands. */
   recordHead(): Promise<{
     readonly lastId: number;

@@ -1,38 +1,69 @@
 import type { StoredAttribute, StoredValue } from './any-value.ts';
-import type { AttributeMatch, RecordFilter, StoredRecord } from './ports.ts';
+import type { TelemetryRecord } from './log-record.ts';
+import type { RecordGroup } from './logs-request.ts';
+import type { AttributeMatch, RecordFilter } from './ports.ts';
 
-type Searched = Pick<StoredRecord, 'body' | 'attributes' | 'resource'>;
-
-/**
- * Whether a record has the attributes and the text of a filter: what a store cannot tell by its columns. Called by every
- * store, so that all of them find alike.
- */
-export function hasContent(record: Searched, { attributes = [], text }: RecordFilter): boolean {
-  if (!attributes.every((match) => hasAttribute(record, match))) return false;
-  if (text === undefined) return true;
-  const sought = text.toLowerCase();
-  const found = (value: StoredValue) => textsOf(value).some((of) => of.toLowerCase().includes(sought));
-  return (record.body !== null && found(record.body)) || record.attributes.some(({ value }) => found(value));
+/** Whether a record is meant, by all of a filter but the organization, the account and the time of receipt. */
+export function isMeant(record: TelemetryRecord, group: RecordGroup, filter: RecordFilter): boolean {
+  const { serviceName, eventName, traceId, minSeverity = 0, fromTime, toTime, attributes, text } = filter;
+  return (
+    record.severityNumber >= minSeverity &&
+    (serviceName === undefined || group.serviceName === serviceName) &&
+    (eventName === undefined || record.eventName === eventName) &&
+    (traceId === undefined || record.traceId === traceId) &&
+    (fromTime === undefined || !isBefore(record.timeUnixNano, fromTime)) &&
+    (toTime === undefined || isBefore(record.timeUnixNano, toTime)) &&
+    (attributes === undefined ||
+      attributes.every((match) => hasAttribute(record.attributes, match) || isOfResource(group, match))) &&
+    (text === undefined || hasText(record, text.toLowerCase()))
+  );
 }
 
-function hasAttribute({ attributes, resource }: Searched, { key, value, exact }: AttributeMatch): boolean {
-  const isMeant = (attribute: StoredAttribute) =>
-    attribute.key === key &&
-    ('stringValue' in attribute.value
-      ? attribute.value.stringValue === value
-      : !exact && textsOf(attribute.value)[0] === value);
-  return attributes.some(isMeant) || (resource?.attributes.some(isMeant) ?? false);
+/** Decimal digits compare as numbers do, once the longer ones are the larger ones. */
+function isBefore(one: string, other: string): boolean {
+  return one.length === other.length ? one < other : one.length < other.length;
 }
 
-/** What a person would read of a value: its texts, numbers and booleans, at any depth. */
-function textsOf(value: StoredValue): string[] {
-  if ('stringValue' in value) return [value.stringValue];
-  if ('intValue' in value) return [value.intValue];
-  if ('boolValue' in value) return [String(value.boolValue)];
-  if ('doubleValue' in value) return [String(value.doubleValue)];
-  if ('arrayValue' in value) return value.arrayValue.values.flatMap(textsOf);
-  if ('kvlistValue' in value) return value.kvlistValue.values.flatMap((pair) => textsOf(pair.value));
-  return [];
+function hasText({ body, attributes }: TelemetryRecord, sought: string): boolean {
+  return (body !== null && holds(body, sought)) || attributes.some(({ value }) => holds(value, sought));
+}
+
+function isOfResource({ resource }: RecordGroup, match: AttributeMatch): boolean {
+  return resource !== null && hasAttribute(resource.attributes, match);
+}
+
+function hasAttribute(
+  attributes: readonly StoredAttribute[],
+  { key, value, exact }: AttributeMatch,
+): boolean {
+  return attributes.some(
+    (attribute) =>
+      attribute.key === key &&
+      ('stringValue' in attribute.value
+        ? attribute.value.stringValue === value
+        : !exact && firstText(attribute.value) === value),
+  );
+}
+
+/** Whether a person would read it there: in its texts, numbers and booleans, at any depth. `sought` is in lower case. */
+function holds(value: StoredValue, sought: string): boolean {
+  if ('arrayValue' in value) return value.arrayValue.values.some((item) => holds(item, sought));
+  if ('kvlistValue' in value) return value.kvlistValue.values.some((pair) => holds(pair.value, sought));
+  return firstText(value)?.toLowerCase().includes(sought) ?? false;
+}
+
+function firstText(value: StoredValue): string | undefined {
+  if ('stringValue' in value) return value.stringValue;
+  if ('intValue' in value) return value.intValue;
+  if ('boolValue' in value) return String(value.boolValue);
+  if ('doubleValue' in value) return String(value.doubleValue);
+  const inner = 'arrayValue' in value ? value.arrayValue.values : undefined;
+  const items = inner ?? ('kvlistValue' in value ? value.kvlistValue.values.map((pair) => pair.value) : []);
+  for (const item of items) {
+    const text = firstText(item);
+    if (text !== undefined) return text;
+  }
+  return undefined;
 }
 
 /** `key=value` as people write it; in double quotes, the value is a text alone. Throws nothing: any text has a meaning. */

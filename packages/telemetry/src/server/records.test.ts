@@ -1,8 +1,7 @@
 import { createLocalWakeups } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
 import { expect, test } from 'vitest';
-import type { TelemetryReads } from './ports.ts';
-import { createRecords } from './records.ts';
+import { createRecords, type RecordsOptions } from './records.ts';
 import { recordsTopic } from './topics.ts';
 
 const caller = { accountId: 'account', organizationId: 'organization', role: 'admin' } as const;
@@ -16,14 +15,14 @@ function watchedStore() {
     seen.slices++;
   }
   const next = { receivedAt: 1, id: 1 };
-  const store: Pick<TelemetryReads, 'scanRecords' | 'countRecords' | 'recordsAfter' | 'recordHead'> = {
+  const store: RecordsOptions['store'] = {
     async scanRecords() {
       slice();
-      return { records: [], next };
+      return { records: [], next, scanned: 1000 };
     },
     async countRecords() {
       slice();
-      return { counts: [], next };
+      return { counts: [], next, scanned: 1000 };
     },
     async recordsAfter({ after }) {
       slice();
@@ -31,7 +30,7 @@ function watchedStore() {
     },
     recordHead: async () => ({ lastId: 0, exportedTo: 0, records: 0, bytes: 0 }),
   };
-  return { seen, store: store as TelemetryReads };
+  return { seen, store };
 }
 
 test('many readers at once take turns, so that they stall all else no longer than one does', async () => {

@@ -14,6 +14,7 @@ import { decodeOffset, encodeOffset } from './record-cursor.ts';
 import { parseAttributeMatch } from './record-filter.ts';
 import { toShown } from './record-form.ts';
 import type { Place, RecordCount, RecordFilter, StoredRecord, TelemetryReads } from './ports.ts';
+import type { RecordReads } from './record-reads.ts';
 import { recordsTopic } from './topics.ts';
 
 type Rows = typeof contract.telemetry;
@@ -51,7 +52,8 @@ export interface Records {
 }
 
 export interface RecordsOptions {
-  readonly store: TelemetryReads;
+  readonly store: Pick<RecordReads, 'scanRecords' | 'countRecords' | 'recordsAfter'> &
+    Pick<TelemetryReads, 'recordHead'>;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly config: {
@@ -83,7 +85,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
       const filter = filterOf(caller, query);
       let next = offset === undefined ? undefined : decodeOffset(offset);
       const records: StoredRecord[] = [];
-      for (let scanned = 0; scanned < config.maxScannedRecords; scanned += sliceRecords) {
+      for (let scanned = 0; scanned < config.maxScannedRecords;) {
         await turn();
         const slice = await store.scanRecords({
           filter,
@@ -94,6 +96,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
           maxBytes: pageBytes,
         });
         records.push(...slice.records);
+        scanned += slice.scanned;
         next = slice.next;
         if (next === undefined || records.length >= limit || weightOf(records) > pageBytes) break;
       }
@@ -116,7 +119,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
       const filter = { ...asked, fromReceivedAt: from, toReceivedAt: to };
       const counts: RecordCount[] = [];
       let next: Place | undefined;
-      for (let scanned = 0; scanned < config.maxCountedRecords; scanned += sliceRecords) {
+      for (let scanned = 0; scanned < config.maxCountedRecords;) {
         await turn();
         const slice = await store.countRecords({
           filter,
@@ -126,6 +129,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
           bucketMs,
         });
         counts.push(...slice.counts);
+        scanned += slice.scanned;
         next = slice.next;
         if (next === undefined) break;
       }

@@ -8,7 +8,7 @@ export interface RetentionOptions {
   readonly config: { readonly retentionSeconds: number; readonly maxStoredBytes: number };
 }
 
-/** Records of one step: a few milliseconds of the writer, so that no request waits for a sweep. */
+/** Records of one step, about: a few milliseconds of the writer, so that no request waits for a sweep. */
 const stepRecords = 1000;
 
 /** Keeps what is stored within its age and its size. */
@@ -19,14 +19,14 @@ export function createRetention({ store, clock, log, config }: RetentionOptions)
 
   async function run(): Promise<void> {
     for (;;) {
-      const { dropped, unexported } = await store.dropOldest({
+      const { dropped, unexported, isDone } = await store.dropOldest({
         receivedUntil: clock.now() - retentionSeconds * 1000,
         maxBytes: maxStoredBytes,
         limit: stepRecords,
       });
       stats.expired += dropped;
       stats.expiredUnexported += unexported;
-      if (dropped < stepRecords) return;
+      if (isDone) return;
     }
   }
 

@@ -15,3 +15,4 @@ export { mutated, randomBody } from './otlp-mutations.ts';
 export { drawsOf, randomLogsRequest } from './otlp-random.ts';
 export { zipOf, type ZipEntry } from './zip.ts';
 export { readZip } from './read-zip.ts';
+export { createRecordReads } from '../server/record-reads.ts';

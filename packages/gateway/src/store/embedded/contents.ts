@@ -14,6 +14,7 @@ import { accountOverviewMigration } from './migrations/0009-account-overview.ts'
 import { auditMigration } from './migrations/0010-audit.ts';
 import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.ts';
 import { telemetryOutboxMigration } from './migrations/0012-telemetry-outbox.ts';
+import { telemetryBlocksMigration } from './migrations/0013-telemetry-blocks.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   auditMigration,
   telemetryReadingMigration,
   telemetryOutboxMigration,
+  telemetryBlocksMigration,
 ];

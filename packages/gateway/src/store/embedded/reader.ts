@@ -8,11 +8,6 @@ export interface Query<Row> {
   all(...parameters: SQLInputValue[]): Row[];
 }
 
-export interface Scan<Row> extends Query<Row> {
-  /** Row by row, to stop early; before the end no other use of the same text. */
-  iterate(...parameters: SQLInputValue[]): Iterable<Row>;
-}
-
 /** Bounded reads on the calling thread. Every answered act is seen, and so is what another process wrote. */
 export interface Reader {
   /** Prepares `sql`, once for each text. Reads by key, or with a LIMIT: the event loop waits meanwhile. */
@@ -21,23 +16,19 @@ export interface Reader {
   close(): void;
 }
 
-export interface ScanningReader extends Reader {
-  query<Row>(sql: string): Scan<Row>;
-}
-
 /** Statements kept; texts composed at run time (a list's filters) push the oldest out. */
 const keptStatements = 256;
 
 /** Opens the file, which a writer made before, read-only. In WAL mode readers and the writer never wait for each other. */
-export function openReader(path: string): ScanningReader {
+export function openReader(path: string): Reader {
   const db = open(path);
-  const kept = createLru<Scan<unknown>>(keptStatements);
+  const kept = createLru<Query<unknown>>(keptStatements);
 
   return {
     query<Row>(sql: string) {
       const query = kept.get(sql) ?? db.prepare(sql);
       kept.set(sql, query);
-      return query as Scan<Row>;
+      return query as Query<Row>;
     },
     close: () => db.isOpen && db.close(),
   };

@@ -1,15 +1,21 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createLocalWakeups, silentLog, ServiceError } from '@sallyport/core';
-import { ManualClock } from '@sallyport/core/testing';
-import { createTelemetryEngine, type TelemetryConfig } from '@sallyport/telemetry/server';
-import type { Place, RecordFilter, TelemetryActs } from '@sallyport/telemetry/storage';
+import { ManualClock, seededRandom } from '@sallyport/core/testing';
+import {
+  createTelemetryEngine,
+  type Place,
+  type RecordFilter,
+  type StoredRecord,
+  type TelemetryConfig,
+} from '@sallyport/telemetry/server';
+import type { TelemetryActs } from '@sallyport/telemetry/storage';
+import { createRecordReads } from '@sallyport/telemetry/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratchDirectory } from '../../../test/store/scratch.ts';
 import { openDatabase } from './database.ts';
-import { telemetryMigration } from './migrations/0003-telemetry.ts';
-import { telemetryLogsMigration } from './migrations/0006-telemetry-logs.ts';
-import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.ts';
+import { migrations } from './contents.ts';
+import { migrate } from './migrate.ts';
 import { openReader } from './reader.ts';
 import { telemetryActs } from './telemetry-acts.ts';
 import { telemetryReads } from './telemetry-reads.ts';
@@ -27,9 +33,7 @@ function makeEngine(
 ) {
   const path = join(scratchDirectory(), 'store.db');
   const db = openDatabase(path);
-  db.exec(telemetryMigration.sql);
-  db.exec(telemetryLogsMigration.sql);
-  db.exec(telemetryReadingMigration.sql);
+  migrate(db, migrations, { now: 1_800_000_000_000, apply: true });
   const acts = telemetryActs(db);
   const reader = openReader(path);
   onTestFinished(() => {
@@ -45,11 +49,12 @@ function makeEngine(
     appendRecords: inTurn(acts.appendRecords),
     dropOldest: inTurn(acts.dropOldest),
     advanceExport: inTurn(acts.advanceExport),
+    deleteAccountRecords: inTurn(acts.deleteAccountRecords),
     ...telemetryReads(reader),
   };
+  const reads = createRecordReads(store);
   const engine = createTelemetryEngine({
     store: {
-      deleteAccountRecords: async (argument) => inTransaction(db, () => acts.deleteAccountRecords(argument)),
       ...store,
       ...(options.appendRecords && { appendRecords: options.appendRecords }),
     },
@@ -70,7 +75,7 @@ function makeEngine(
   ) => {
     const bounds = { order: 'oldest', maxScanned: 1000, limit: 1000, maxBytes: 2 ** 30 } as const;
     const scan = { filter: { organizationId: 'org', ...filter }, ...bounds, ...more };
-    return (await store.scanRecords(scan)).records;
+    return (await reads.scanRecords(scan)).records;
   };
   const stored = async (organizationId = 'org') =>
     (await records({ organizationId })).map(({ eventName }) => eventName);
@@ -231,10 +236,14 @@ test("records are found by the time at which they came, whatever the sender's cl
 
 test('what is too old goes, and what is too much, the oldest first; what no export took is counted', async () => {
   const { engine, db, store, clock, ingest, stored } = makeEngine({
-    config: { retentionSeconds: 60, maxStoredBytes: 10_000 },
+    config: { retentionSeconds: 60, maxStoredBytes: 40_000 },
   });
   const weighed = () =>
-    db.prepare('SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS records FROM telemetry_record').get();
+    db
+      .prepare(
+        'SELECT coalesce(sum(bytes), 0) AS bytes, coalesce(sum(records), 0) AS records FROM telemetry_block',
+      )
+      .get();
   await ingest([event('old')]);
   await store.advanceExport({ exportedTo: 1 });
   await clock.advance(59_999);
@@ -249,31 +258,97 @@ test('what is too old goes, and what is too much, the oldest first; what no expo
   for (let round = 0; round < 3; round++) await ingest(events(50));
   await engine.sweep(); // joins the one that the last request began
   expect(await store.recordHead()).toMatchObject({ ...weighed(), lastId: 152, exportedTo: 1 });
-  expect(Number(weighed()?.['bytes'])).toBeLessThanOrEqual(10_000);
-  expect(Number(weighed()?.['bytes'])).toBeGreaterThan(9500);
+  // By whole blocks, of which one has about 15,000.
+  expect(Number(weighed()?.['bytes'])).toBeLessThanOrEqual(40_000);
+  expect(Number(weighed()?.['bytes'])).toBeGreaterThan(20_000);
+  expect(weighed()?.['records']).toBe(100);
   expect((await stored()).at(-1)).toBe('e49');
   expect(engine.stats().expiredUnexported).toBe(engine.stats().expired - 1);
   // Ids are not given out again when all are gone: followers and the export go by them.
-  db.exec('DELETE FROM telemetry_record');
+  db.exec('DELETE FROM telemetry_block');
   await ingest([event('next')]);
   expect(await store.recordHead()).toMatchObject({ lastId: 153, records: 1 });
 });
 
-test('a resource that nobody refers to any more goes with its last record', async () => {
-  const { engine, db, clock } = makeEngine({ config: { retentionSeconds: 60 } });
-  const origins = () => db.prepare('SELECT count(*) AS count FROM telemetry_origin').get()?.['count'];
-  const send = (name: string) => {
-    const resource = { attributes: [{ key: 'service.name', value: { stringValue: name } }] };
-    const body = { resourceLogs: [{ resource, scopeLogs: [{ logRecords: [{}] }] }] };
-    return engine.ingestLogs(sender, { encoding: 'json', bytes: Buffer.from(JSON.stringify(body)) });
-  };
-  for (const name of ['a', 'b']) await send(name);
-  await clock.advance(30_000);
-  await send('a');
-  await clock.advance(30_000);
-  await engine.sweep();
-  expect(origins()).toBe(1);
-  await clock.advance(30_000);
-  await engine.sweep();
-  expect(origins()).toBe(0);
+test('pages of any size, in either order, have what is meant once, across blocks of every form', async () => {
+  const { engine, store, clock } = makeEngine();
+  const random = seededRandom(7);
+  const draw = (below: number) => Math.floor(random.fraction() * below);
+  for (let request = 0; request < 60; request++) {
+    const logRecords = Array.from({ length: 1 + draw(40) }, () => ({
+      severityNumber: draw(25),
+      body: { stringValue: draw(5) === 0 ? 'needle' : 'hay' },
+      timeUnixNano: String(1 + draw(1000)),
+      ...(draw(60) === 0 && { spanId: 'refused' }),
+    }));
+    const resource = { attributes: [{ key: 'service.name', value: { stringValue: `s${draw(3)}` } }] };
+    const form = { resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] };
+    const from = { accountId: `a${draw(2)}`, organizationId: draw(4) === 0 ? 'other' : 'org' };
+    await engine.ingestLogs(from, { encoding: 'json', bytes: Buffer.from(JSON.stringify(form)) });
+    if (draw(3) === 0) await clock.advance(draw(3)); // many share a millisecond
+  }
+  await store.deleteAccountRecords({ accountId: 'a1', after: 300, span: 60 }); // ids are missing in between
+  const reads = createRecordReads(store);
+  const all: StoredRecord[] = [];
+  for (let after = 0, end = 0; ; after = end) {
+    const slice = await reads.recordsAfter({ after, maxScanned: 7, maxBytes: 5000 });
+    end = slice.scannedTo;
+    all.push(...slice.records);
+    if (end === after) break;
+  }
+  const { records: count } = await store.recordHead();
+  expect(all.length).toBe(count);
+
+  const filters: Partial<RecordFilter>[] = [
+    {},
+    { accountId: 'a0' },
+    { minSeverity: 17, serviceName: 's1' },
+    { text: 'NEEDLE' },
+    { fromTime: '200', toTime: '700' },
+    { fromReceivedAt: clock.now() - 12, toReceivedAt: clock.now() - 3 },
+  ];
+  for (const asked of filters)
+    for (const order of ['newest', 'oldest'] as const) {
+      const filter = { organizationId: 'org', ...asked };
+      const { accountId, fromReceivedAt = 0, toReceivedAt = Infinity, text = '', ...rest } = filter;
+      const meant = all.filter(
+        (record) =>
+          record.organizationId === 'org' &&
+          (accountId === undefined || record.accountId === accountId) &&
+          record.receivedAt >= fromReceivedAt &&
+          record.receivedAt < toReceivedAt &&
+          record.severityNumber >= (rest.minSeverity ?? 0) &&
+          (rest.serviceName === undefined || record.serviceName === rest.serviceName) &&
+          Number(record.timeUnixNano) >= Number(rest.fromTime ?? 0) &&
+          Number(record.timeUnixNano) < Number(rest.toTime ?? Infinity) &&
+          JSON.stringify(record.body).includes(text.toLowerCase()),
+      );
+      const ids = meant.map(({ id }) => id);
+      const paged: number[] = [];
+      for (let after: Place | undefined, slices = 0; ;) {
+        const bounds = { maxScanned: 1 + draw(50), limit: 1 + draw(20), maxBytes: 1 + draw(20_000) };
+        const page = await reads.scanRecords({ filter, order, after, ...bounds });
+        paged.push(...page.records.map(({ id }) => id));
+        expect(page.scanned).toBeLessThanOrEqual(bounds.maxScanned + 1);
+        if (page.next === undefined) break;
+        expect(page.next).not.toEqual(after);
+        after = page.next;
+        if (++slices > 5000) throw new Error('does not end');
+      }
+      expect(paged).toEqual(order === 'oldest' ? ids : ids.toReversed());
+      let counted = 0;
+      for (let after: Place | undefined; ;) {
+        const slice = await reads.countRecords({
+          filter,
+          order,
+          after,
+          maxScanned: 1 + draw(50),
+          bucketMs: 5,
+        });
+        for (const of of slice.counts) counted += of.count;
+        if (slice.next === undefined) break;
+        after = slice.next;
+      }
+      expect(counted).toBe(ids.length);
+    }
 });

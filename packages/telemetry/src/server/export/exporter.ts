@@ -11,7 +11,8 @@ import {
 } from '@sallyport/core';
 import { retryAfterMs, type Transport } from '@sallyport/core/client';
 import type { OtlpEncoding } from '../otlp-answer.ts';
-import type { StoredRecord, TelemetryStore } from '../ports.ts';
+import type { StoredRecord, TelemetryActs, TelemetryReads } from '../ports.ts';
+import { createRecordReads } from '../record-reads.ts';
 import { allRecordsTopic } from '../topics.ts';
 import { toExportGroups } from './export-groups.ts';
 import { judgeStatus, rejectedOf, type ExportVerdict } from './export-verdict.ts';
@@ -31,7 +32,7 @@ export interface ExportConfig {
 }
 
 export interface ExporterOptions {
-  readonly store: Pick<TelemetryStore, 'recordsAfter' | 'recordHead' | 'advanceExport'>;
+  readonly store: TelemetryReads & Pick<TelemetryActs, 'advanceExport'>;
   readonly transport: Transport;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
@@ -77,6 +78,7 @@ const compress = promisify(gzip);
 
 export function createExporter(options: ExporterOptions): Exporter {
   const { store, wakeups, clock, random, log, config } = options;
+  const reads = createRecordReads(store);
   const abort = new AbortController();
   const stats = { requests: 0, exported: 0, rejected: 0, refused: 0, retries: 0 };
   let failing: string | undefined;
@@ -115,7 +117,7 @@ export function createExporter(options: ExporterOptions): Exporter {
   }
 
   async function step(cursor: number, signal: AbortSignal): Promise<number> {
-    const { records, scannedTo } = await store.recordsAfter({
+    const { records, scannedTo } = await reads.recordsAfter({
       after: cursor,
       maxScanned: config.maxRecords,
       maxBytes: requestBytes,

@@ -1,0 +1,51 @@
+import { decodeLogs, type LogsBody } from './logs-body.ts';
+import type { JudgedLogs, RecordGroup } from './logs-request.ts';
+import { packGroups, unpackGroups } from './block-groups.ts';
+import { summarize } from './block-summary.ts';
+import type { StoredBlock, WrittenBlock } from './ports.ts';
+
+// A block is what is written and read at once: a request as it came, which costs nothing to write, or records in a form of
+// their own, where there is no such request, where it is too large for a reader, or where some of it was left out. So a
+// request that was kept as it came was accepted whole: the rules of judging may later take more, but not less, or another
+// form than 'json' and 'protobuf' must be found for the new ones.
+
+/** What a reader decodes at once: some milliseconds. */
+const maxRequestRecords = 4096;
+const maxRequestBytes = 1024 * 1024;
+
+/**
+ * Judges a request, and gives what is to be stored of it. Throws as `decodeLogs` does. The judged records do not outlive this:
+ * the collector of garbage has little to do with what is dead when it comes.
+ */
+export function takeRequest(
+  body: LogsBody,
+  receivedAt: number,
+): Omit<JudgedLogs, 'groups'> & { readonly blocks: readonly WrittenBlock[] } {
+  const { groups, ...answer } = decodeLogs(body, receivedAt);
+  return { ...answer, blocks: answer.accepted === 0 ? [] : blocksOf(groups, answer, body) };
+}
+
+function blocksOf(
+  groups: readonly RecordGroup[],
+  { accepted, rejected }: Pick<JudgedLogs, 'accepted' | 'rejected'>,
+  { encoding, bytes }: LogsBody,
+): WrittenBlock[] {
+  if (rejected > 0 || accepted > maxRequestRecords || bytes.byteLength > maxRequestBytes)
+    return packGroups(groups);
+  return [{ form: encoding, records: accepted, summary: summarize(groups), content: alone(bytes) }];
+}
+
+/** A view crosses to a store's thread with its whole buffer. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
+
+/** The records of a block, as they were judged. */
+export function decodeBlock(
+  { form, receivedAt }: Pick<StoredBlock, 'form' | 'receivedAt'>,
+  content: Uint8Array,
+): readonly RecordGroup[] {
+  return form === 'groups'
+    ? unpackGroups(content)
+    : decodeLogs({ encoding: form, bytes: content }, receivedAt).groups;
+}
