@@ -82,6 +82,11 @@ function refusalOf(url: string): string | undefined {
   return undefined;
 }
 
+/** Whether an address that git was given is of this machine. */
+export function isLocalAddress(url: string): boolean {
+  return /^(\/|\.{1,2}\/|file:)/i.test(url);
+}
+
 /** For what is shown: everything between `://` and `@` may open something. */
 export function withoutCredentials(text: string): string {
   return text.replace(/(:\/\/)[^/@\s]*@/g, '$1***@');

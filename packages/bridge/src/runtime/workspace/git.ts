@@ -47,7 +47,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<st
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const name = `git ${args.find((each) => /^[a-z]/.test(each)) ?? ''}`;
+  const name = `git ${args.find((each) => /^[a-z][a-z-]*$/.test(each)) ?? ''}`;
   const timers: Timer[] = [];
   const end = (sent: NodeJS.Signals) => child.pid !== undefined && signalGroup(child.pid, sent);
   const kill = () => {
@@ -99,7 +99,12 @@ function gitEnvironment(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     GIT_ASKPASS: 'false',
     SSH_ASKPASS_REQUIRE: 'never',
     GCM_INTERACTIVE: 'never',
-    GIT_ALLOW_PROTOCOL: 'https:http:ssh:git:file',
+    GIT_ALLOW_PROTOCOL: allowedProtocols({ isLocal: true }),
     GIT_OPTIONAL_LOCKS: '0',
   };
+}
+
+/** For `GIT_ALLOW_PROTOCOL`. What came from elsewhere must not name repositories of this machine. */
+export function allowedProtocols({ isLocal }: { readonly isLocal: boolean }): string {
+  return ['https', 'http', 'ssh', 'git', ...(isLocal ? ['file'] : [])].join(':');
 }

@@ -13,6 +13,18 @@ export interface CheckedOut {
   readonly branch: string;
   /** The commit at which the session began. */
   readonly base: string;
+  /** Outer ones first. */
+  readonly submodules?: readonly Submodule[];
+}
+
+/** A repository within a worktree, which was checked out with it. */
+export interface Submodule {
+  /** In the worktree. */
+  readonly path: string;
+  /** Where its commits are: beside those of its worktree, and no place of the session's. */
+  readonly git_dir: string;
+  /** At which the session began. */
+  readonly commit: string;
 }
 
 /** The workspace of a session: written before anything of it is made. */
@@ -26,6 +38,10 @@ export interface WorkspaceRecord {
   readonly is_ready: boolean;
   /** It has been looked at after its session's end, and stays. */
   readonly is_kept?: true;
+  /** Since when, in milliseconds. */
+  readonly kept_at?: number;
+  /** What it took on the disk then, once that was measured. */
+  readonly bytes?: number;
 }
 
 /** The records of one bridge's workspaces, `FOLDER/<session id>.json`. */

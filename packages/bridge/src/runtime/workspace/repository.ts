@@ -1,17 +1,30 @@
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeDirectory } from '@sallyport/core/directory';
 import { GitError, type Git } from './git.ts';
-import { ownRepository, sameRepository, withoutCredentials, type GitSource } from './git-source.ts';
+import {
+  isLocalAddress,
+  ownRepository,
+  sameRepository,
+  withoutCredentials,
+  type GitSource,
+} from './git-source.ts';
 
 /** Where a source's commits are on this machine. */
 export interface Repository {
   readonly directory: string;
   /** A remote or an address to fetch from first; none: what is asked for is here. */
   readonly fetchFrom?: string;
+  /** Whether all that it has came from this machine. */
+  readonly isLocal: boolean;
+  /** It is a cache of ours, not the person's own. */
+  readonly isCache?: boolean;
 }
+
+/** What was fetched last into a cache: the next fetch asks only for what is new. */
+const lastFetched = 'refs/sallyport/fetched/last';
 
 const fullCommit = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 const perhapsCommit = /^[0-9a-f]{7,64}$/;
@@ -29,16 +42,18 @@ export async function findOwn(
     if (error instanceof GitError) return undefined;
     throw error;
   });
-  const own: Repository | undefined = top === undefined ? undefined : { directory: top.trim() };
-  if (url === ownRepository) {
-    if (own) return own;
+  if (top === undefined) {
+    if (url !== ownRepository) return undefined;
     throw new GitError(`the environment's directory ${directory} is in no git repository`);
   }
-  if (!own) return undefined;
-  if (localPath(url) === realpathSync(own.directory)) return own;
-  const remotes = (await git('remote', '--verbose')).split('\n').map((line) => line.split(/\s+/));
-  const [remote] = remotes.find(([, address]) => address !== undefined && sameRepository(address, url)) ?? [];
-  return remote === undefined ? undefined : { ...own, fetchFrom: remote };
+  const remotes = (await git('remote', '--verbose')).split('\n').flatMap((line) => {
+    const [name = '', address] = line.split(/\s+/);
+    return address === undefined ? [] : [{ name, address }];
+  });
+  const own = { directory: top.trim(), isLocal: remotes.every(({ address }) => isLocalAddress(address)) };
+  if (url === ownRepository || localPath(url) === realpathSync(own.directory)) return own;
+  const remote = remotes.find(({ address }) => sameRepository(address, url));
+  return remote && { ...own, fetchFrom: remote.name };
 }
 
 function localPath(url: string): string | undefined {
@@ -50,26 +65,34 @@ function localPath(url: string): string | undefined {
   }
 }
 
-/** A bare repository beside the bridge's files, which keeps what was fetched for the next session. */
+/** Where the cache of an address is: a bare repository beside the bridge's files. */
+export function cacheOf(url: string, folder: string): Repository {
+  const name = `${createHash('sha256').update(url).digest('hex').slice(0, 16)}.git`;
+  return { directory: join(folder, name), fetchFrom: url, isLocal: isLocalAddress(url), isCache: true };
+}
+
+/** Makes a cache ready, and has it count as used now. */
 export async function openCache(
-  url: string,
-  folder: string,
+  { directory, fetchFrom: url = '' }: Repository,
   gitAt: (folder: string) => Git,
-): Promise<Repository> {
-  const directory = join(folder, `${createHash('sha256').update(url).digest('hex').slice(0, 16)}.git`);
+  now: Date,
+): Promise<void> {
   if (!existsSync(join(directory, 'HEAD'))) {
     makeDirectory(directory);
     await gitAt(directory)('init', '--quiet', '--bare');
   }
+  const git = gitAt(directory);
   // `git push origin` of the session's command goes where its commits came from.
-  const remotes = await gitAt(directory)('remote');
-  if (!remotes.split('\n').includes('origin')) await gitAt(directory)('remote', 'add', 'origin', '--', url);
-  return { directory, fetchFrom: url };
+  const remotes = await git('remote');
+  if (!remotes.split('\n').includes('origin')) await git('remote', 'add', 'origin', '--', url);
+  // In the worktrees of a cache the session's own `git submodule` knows those that are checked out.
+  await git('config', 'submodule.active', '.');
+  utimesSync(directory, now, now);
 }
 
 /** The commit that a source means, which is in the repository then. `scratch`: the name of a ref that is free. */
 export async function resolveCommit(
-  { fetchFrom }: Repository,
+  { fetchFrom, isCache = false }: Repository,
   { url, revision = 'HEAD' }: GitSource,
   git: Git,
   scratch: string,
@@ -98,6 +121,7 @@ export async function resolveCommit(
     if (isHash && !fullCommit.test(revision)) throw new GitError('no full name');
     await fetch(`+${revision}:${scratch}`);
     const commit = await find(scratch);
+    if (isCache && commit !== undefined) await git('update-ref', lastFetched, commit);
     await git('update-ref', '-d', scratch);
     if (commit !== undefined) return commit;
   } catch (error) {

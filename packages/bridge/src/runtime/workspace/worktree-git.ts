@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { GitError, runGit, type Git, type GitCall } from './git.ts';
-import type { CheckedOut } from './record.ts';
+import type { CheckedOut, Submodule } from './record.ts';
 
 /**
  * Git for a session's worktree. What the session left there is not asked where the repository is: a `.git` of its making could
@@ -15,6 +15,17 @@ export async function worktreeGit(
   const common = (await runGit(asked, { ...call, directory: repository })).trim();
   const place = gitDirectoryOf(join(common, 'worktrees'), directory);
   if (place === undefined) throw new GitError(`${directory} is no worktree of ${repository}`);
+  return (...args) =>
+    runGit([`--git-dir=${place}`, `--work-tree=${directory}`, ...args], { ...call, directory });
+}
+
+/** Git for a submodule that was checked out with the session's worktree; as above it is told where the commits are. */
+export function submoduleGit(
+  { path, git_dir: place }: Submodule,
+  worktree: string,
+  call: Omit<GitCall, 'directory'>,
+): Git {
+  const directory = join(worktree, path);
   return (...args) =>
     runGit([`--git-dir=${place}`, `--work-tree=${directory}`, ...args], { ...call, directory });
 }
