@@ -1,11 +1,9 @@
-import { fullJitter, sleep } from '@sallyport/core';
 import { streamRecords } from '@sallyport/core/client';
 import type { TelemetryRecord } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { connect, type Connection } from '../../connect.ts';
 import { exitCodes } from '../../io/exit.ts';
-import { isPassing } from '../../io/passing.ts';
-import { printable } from '../../io/printable.ts';
+import { reconnecting } from '../../io/reconnecting.ts';
 import { showArrivals, type Arrivals } from './arrivals.ts';
 import { filtersOf, type FilterOptions } from './filters.ts';
 import { renderRecord } from './render-record.ts';
@@ -40,7 +38,6 @@ async function* tailOf(
   last: number,
   arrivals: Arrivals,
 ): AsyncIterable<TelemetryRecord> {
-  const { clock, random, terminal } = context;
   const signal = context.interrupt.asked;
   const before =
     last === 0
@@ -48,24 +45,11 @@ async function* tailOf(
       : await client.telemetry.query({ query: { ...query, limit: Math.min(last, 1000) }, signal });
   yield* before.toReversed();
   let afterId = before.reduce<number | undefined>((most, { id }) => Math.max(most ?? 0, id), undefined);
-  let isLost = false;
-  for (let attempt = 0; ; attempt++) {
-    try {
-      for await (const { id, record } of streamRecords(clientOptions, query, { afterId, signal })) {
-        if (isLost) terminal.note('Connected again.');
-        isLost = false;
-        attempt = 0;
-        afterId = id;
-        if (!record) continue;
-        arrivals.count(record.record.severityNumber ?? 0);
-        yield record;
-      }
-    } catch (error) {
-      if (signal.aborted || !isPassing(error)) throw error;
-      if (!isLost)
-        terminal.note(`The connection is lost (${printable((error as Error).message)}); trying again.`);
-      isLost = true;
-    }
-    await sleep(clock, fullJitter(random, attempt, { baseMs: 250, capMs: 10_000 }), signal);
+  const open = () => streamRecords(clientOptions, query, { afterId, signal });
+  for await (const { id, record } of reconnecting(context, signal, open)) {
+    afterId = id;
+    if (!record) continue;
+    arrivals.count(record.record.severityNumber ?? 0);
+    yield record;
   }
 }
