@@ -36,12 +36,13 @@ export class Installation {
   run(
     command: string,
     args: readonly string[],
-    { cwd = this.folder, input, env = {} }: RunOptions = {},
+    { cwd = this.folder, input, isTyped = false, env = {} }: RunOptions = {},
   ): Program {
     const program = new Program(command, args, {
       cwd,
       env: { ...this.env, ...env },
       ...(input !== undefined && { input }),
+      isTyped,
     });
     this.programs.push(program);
     return program;
@@ -49,6 +50,12 @@ export class Installation {
 
   sallyport(args: readonly string[], options?: RunOptions): Program {
     return this.run(join(binDir, 'sallyport'), args, options);
+  }
+
+  /** Runs a command of the shell on a terminal of its own (`script` of util-linux), at which the test types. */
+  onTerminal(command: string): Program {
+    const options = { isTyped: true, env: { TERM: 'xterm', SHELL: '/bin/sh' } };
+    return this.run('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], options);
   }
 
   /** Starts the gateway and waits until it listens. */
@@ -89,5 +96,7 @@ export class Installation {
 export interface RunOptions {
   readonly cwd?: string;
   readonly input?: string;
+  /** Its input comes from the test, and has no end. */
+  readonly isTyped?: boolean;
   readonly env?: NodeJS.ProcessEnv;
 }

@@ -13,12 +13,13 @@ export class Program {
   constructor(
     command: string,
     args: readonly string[],
-    options: { cwd: string; env: NodeJS.ProcessEnv; input?: string },
+    options: { cwd: string; env: NodeJS.ProcessEnv; input?: string; isTyped?: boolean },
   ) {
     // A group of its own, as a shell makes one for a job: `npx` and what it starts get a signal together.
     this.child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     // A program that ends without reading its input is no failure of the test.
-    this.child.stdin?.on('error', () => undefined).end(options.input ?? '');
+    this.child.stdin?.on('error', () => undefined);
+    if (options.isTyped !== true) this.child.stdin?.end(options.input ?? '');
     for (const stream of ['stdout', 'stderr'] as const) {
       this.child[stream]?.setEncoding('utf8').on('data', (text: string) => {
         this[stream] += text;
@@ -31,22 +32,32 @@ export class Program {
     });
   }
 
+  /** More input, where it is `isTyped` and so has no end. */
+  type(text: string): void {
+    this.child.stdin?.write(text);
+  }
+
   get ended(): boolean {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
   /** The first match of `pattern` on the screen; fails when the program ends without one. */
   shows(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.until(() => pattern.exec(this.screen), String(pattern));
+  }
+
+  /** What `look` finds once the program has printed enough; fails when it ends before. */
+  until<T>(look: () => T | null | undefined | false, what: string): Promise<T> {
     return new Promise((resolve, reject) => {
-      const look = () => {
-        const match = pattern.exec(this.screen);
-        if (match) resolve(match);
-        else if (this.ended) reject(new Error(`ended without ${String(pattern)}:\n${this.screen}`));
+      const lookAgain = () => {
+        const found = look();
+        if (found !== null && found !== undefined && found !== false) resolve(found);
+        else if (this.ended) reject(new Error(`ended without ${what}:\n${this.screen}`));
         else return;
-        this.#waiting.delete(look);
+        this.#waiting.delete(lookAgain);
       };
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(lookAgain);
+      lookAgain();
     });
   }
 

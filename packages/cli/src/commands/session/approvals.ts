@@ -4,7 +4,7 @@ import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { printable } from '../../io/printable.ts';
-import { hasTerminal, question } from './question.ts';
+import { hasTerminal, question } from '../../io/question.ts';
 
 /** How requests for permission are answered. */
 export type Approve = 'ask' | 'always' | 'never';
