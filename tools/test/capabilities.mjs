@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 const programs = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],
   nginx: ['nginx'],
+  systemd: ['systemd-analyze'],
 };
 
 /** @param {string} program */

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, symlinkSync, mkdirSync, existsSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, symlinkSync, mkdirSync, existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -24,6 +24,39 @@ test('a unit runs just the words that were given, whatever is in them', () => {
   expect(text).toContain('\nWorkingDirectory=/d%%/\n');
   expect(text).toContain('\nEnvironment="PATH=/bin:/a b"\n');
   expect(text).not.toContain('secret');
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+test.skipIf(!hasSystemd)('systemd itself takes a unit, whatever the names of the folders', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-unit-'));
+  const [directory, programs] = [join(folder, `a %h "b" 'c' $d é`), join(folder, 'a %h $d é')];
+  mkdirSync(directory);
+  mkdirSync(programs);
+  const node = join(programs, 'node');
+  symlinkSync(process.execPath, node);
+  const words = [node, 'x y', `echo "$HOME" %h \\n 'x' ; true && 100% é`, ''];
+  const file = join(folder, unitOf({ env: {} }, directory).name);
+  writeFileSync(
+    file,
+    unitText({ env: { PATH: '/bin:/a b', XDG_STATE_HOME: '/100%' } }, { directory, words }),
+  );
+  const env = { ...process.env, XDG_RUNTIME_DIR: folder };
+  const verify = spawnSync('systemd-analyze', ['--user', 'verify', file], { env, encoding: 'utf8' });
+  expect(verify).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('the way to the network is handed on, but for the password of a proxy', () => {
+  const env = {
+    HTTPS_PROXY: 'http://proxy:3128',
+    NODE_EXTRA_CA_CERTS: '/ca.pem',
+    http_proxy: 'http://a:b@proxy',
+  };
+  const text = unitText({ env }, { directory: '/', words: ['x'] });
+  expect(text.match(/^Environment=.*$/gm)).toEqual([
+    'Environment="NODE_EXTRA_CA_CERTS=/ca.pem"',
+    'Environment="HTTPS_PROXY=http://proxy:3128"',
+  ]);
 });
 
 test.each([

@@ -17,14 +17,18 @@ export function unitOf({ env }: Pick<Context, 'env'>, directory: string): Unit {
   return { name, file: join(config, 'systemd/user', name) };
 }
 
-/** Variables that say where the command finds its files; no secret is among them. */
+/** Variables that say where the command finds its files and the network; no secret is among them. */
 const handedOn = [
   'PATH',
   'SALLYPORT_CONFIG_DIR',
   'XDG_CONFIG_HOME',
   'XDG_STATE_HOME',
   'SALLYPORT_ORG',
-] as const;
+  'NODE_EXTRA_CA_CERTS',
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
+];
+/** A proxy's address may have a password. */
+const credentials = /:\/\/[^/]*@/;
 
 /** The unit's text: it runs `words` in `directory`, again after a failure, and ends it as Ctrl-C does. */
 export function unitText(
@@ -33,23 +37,24 @@ export function unitText(
 ): string {
   const variables = handedOn.flatMap((name) => {
     const value = env[name];
-    return value ? [`Environment=${quoted(`${name}=${value}`)}`] : [];
+    return value && !credentials.test(value) ? [`Environment=${quoted(`${name}=${value}`)}`] : [];
   });
   // These settings know no quotes: with a slash at its end, none of its own can join the next line, and no space is lost.
   const place = `${oneLine(directory).replaceAll('%', '%%').replace(/\/$/, '')}/`;
   return [
     '[Unit]',
     `Description=Sallyport bridge in ${place}`,
-    'Wants=network-online.target',
-    'After=network-online.target',
     '',
     '[Service]',
-    // A variable of the shell in `--exec` is not systemd's: `$` is doubled (systemd.service(5), "Command lines").
-    `ExecStart=${words.map((word) => quoted(word.replaceAll('$', '$$$$'))).join(' ')}`,
+    // A variable of the shell in `--exec` is not systemd's: `$` is doubled (systemd.service(5), "Command lines"), but in the
+    // program's own path, where it is none.
+    `ExecStart=${words.map((word, index) => quoted(index === 0 ? word : word.replaceAll('$', '$$$$'))).join(' ')}`,
     `WorkingDirectory=${place}`,
     ...variables,
     'Restart=on-failure',
     'RestartSec=5',
+    // What is wrong with the command line does not pass.
+    `RestartPreventExitStatus=${exitCodes.usage}`,
     // The bridge ends its sessions itself: it alone is asked.
     'KillMode=mixed',
     'TimeoutStopSec=30',
