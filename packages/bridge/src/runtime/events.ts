@@ -14,6 +14,8 @@ export type RuntimeEvent =
   | { readonly type: 'polling'; readonly environmentId: string }
   /** Another bridge holds the environment. */
   | { readonly type: 'occupied'; readonly environmentId: string | undefined; readonly retryInMs: number }
+  /** Another process polls as this very bridge, with a copy of its files: each of them gets a part of the work. */
+  | { readonly type: 'duplicated'; readonly environmentId: string }
   | { readonly type: 'offline'; readonly error: Error; readonly retryInMs: number }
   | { readonly type: 'login_required'; readonly error: Error; readonly retryInMs: number }
   | { readonly type: 'refused'; readonly error: Error; readonly retryInMs: number }
@@ -61,6 +63,10 @@ export type RuntimeEvent =
       readonly signal: string | null;
       readonly output: string;
     }
+  /** It had been over long enough: its worktrees are gone, and all that was in them is elsewhere as well. */
+  | { readonly type: 'session.workspace_removed'; readonly sessionId: string }
+  /** What sessions left is more than is to stay, and nowhere else. */
+  | { readonly type: 'workspaces_full'; readonly sessions: number; readonly bytes: number }
   | { readonly type: 'stopping' }
   | { readonly type: 'removed'; readonly environmentId: string }
   /** It was to be removed and could not be: it stays, offline. */

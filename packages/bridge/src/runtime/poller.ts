@@ -125,13 +125,18 @@ export class Poller {
       ...(types.length > 1 && { types: types.join(',') }),
     };
     this.#isAsking = true;
-    const { body, nextPollMs } = await this.#ask(query, this.#abort.signal).finally(() => {
+    const { body, nextPollMs, isSuperseded } = await this.#ask(query, this.#abort.signal).finally(() => {
       this.#isAsking = false;
     });
     this.#backoff.succeeded();
     if (isProbe) {
       this.#isOnline = true;
       context.emit({ type: 'polling', environmentId: this.#options.registration.environmentId });
+    }
+    // Ours is one poll at a time, and none that we gave up is answered.
+    if (isSuperseded && !this.#isStopping()) {
+      const { environmentId } = this.#options.registration;
+      context.emit({ type: 'duplicated', environmentId });
     }
     const grant = judgeGrant(body, types);
     if (grant.kind === 'session' && !this.#isFull) return grant.work;
@@ -161,6 +166,7 @@ export class Poller {
     const nextPollMs = Number.parseInt(answer.headers['x-next-poll-ms'] ?? '', 10);
     return {
       body: text.trim() === '' ? undefined : parse(text),
+      isSuperseded: answer.headers['x-poll-superseded'] === 'true',
       nextPollMs: nextPollMs >= 0 ? Math.min(nextPollMs, 60_000) : undefined,
     };
   }

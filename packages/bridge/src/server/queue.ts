@@ -20,8 +20,11 @@ export interface PollRequest {
 interface Waiter extends PollRequest {
   /** On the monotonic clock; a poll that does not wait ends once it was served, however long that takes. */
   readonly until: number;
-  readonly settle: (answer: ClaimedWork | null | ServiceError) => void;
+  readonly settle: (answer: PollOutcome | ServiceError) => void;
 }
+
+/** `superseded`: a newer poll of the same worker took its place. */
+type PollOutcome = ClaimedWork | 'superseded' | null;
 
 /** The polls that wait for one environment, the oldest first. */
 interface Line {
@@ -44,12 +47,12 @@ export class PollQueue {
   }
 
   /** The next item, or null when `blockMs` went by, the caller left, or the service drains. */
-  async poll(request: PollRequest): Promise<ClaimedWork | null> {
+  async poll(request: PollRequest): Promise<PollOutcome> {
     if (this.#draining || request.signal.aborted) return null;
     const line = this.#line(request.environmentId);
-    for (const older of line.waiters) if (older.workerKey === request.workerKey) older.settle(null);
+    for (const older of line.waiters) if (older.workerKey === request.workerKey) older.settle('superseded');
 
-    const { promise, resolve } = Promise.withResolvers<ClaimedWork | null | ServiceError>();
+    const { promise, resolve } = Promise.withResolvers<PollOutcome | ServiceError>();
     const leave = () => waiter.settle(null);
     const waiter: Waiter = {
       ...request,

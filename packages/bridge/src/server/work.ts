@@ -8,6 +8,9 @@ import type { Registry } from './registry.ts';
 import { stopTopic } from './topics.ts';
 import type { WorkerStreams } from './worker-streams.ts';
 
+/** Two that poll in one name would take turns as fast as they can. */
+const supersededMs = 5_000;
+
 export type WorkItem = {
   readonly id: string;
   readonly data: { readonly type: string; readonly id: string };
@@ -17,6 +20,8 @@ export interface PollAnswer {
   readonly work: WorkItem | null;
   /** What the caller should wait before its next poll. */
   readonly nextPollMs: number;
+  /** A newer poll of the same worker took its place: of another process, if its caller still hears this. */
+  readonly isSuperseded: boolean;
   /** To be called when the answer did not reach its caller. */
   giveBack(): Promise<void>;
 }
@@ -84,15 +89,18 @@ export function createWorkDesk(
       const takesWork = capacity !== 0;
       const { workerKey } = caller;
       const claimed = await queue.poll({ environmentId, workerKey, types, blockMs, takesWork, signal });
-      if (claimed === null)
+      const isSuperseded = claimed === 'superseded';
+      if (claimed === null || isSuperseded)
         return {
           work: null,
-          nextPollMs: Math.floor(random.fraction() * 1001),
+          nextPollMs: Math.floor((isSuperseded ? supersededMs : 0) + random.fraction() * 1001),
+          isSuperseded,
           giveBack: () => Promise.resolve(),
         };
       return {
         work: { id: claimed.id, data: { type: claimed.type, id: claimed.sessionId } },
         nextPollMs: 0,
+        isSuperseded: false,
         giveBack: () => queue.giveBack(claimed),
       };
     },

@@ -54,6 +54,10 @@ export const bridge = {
     responses: { 200: PollResponse },
     responseHeaders: z.object({
       'x-next-poll-ms': z.string().describe('milliseconds to wait before the next poll'),
+      'x-poll-superseded': z
+        .literal('true')
+        .optional()
+        .describe('a newer poll of the same worker took its place'),
     }),
     errors: [401, 404, 500],
     transport: 'json',

@@ -27,6 +27,7 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
         return null;
       }
       reply.header('x-next-poll-ms', String(answer.nextPollMs));
+      if (answer.isSuperseded) reply.header('x-poll-superseded', 'true');
       // Work must not wait for its delivery to lapse when the caller goes away before the answer is out.
       reply.raw.once('close', () => {
         if (reply.raw.writableFinished) return;

@@ -1,49 +1,8 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { seededRandom } from '@sallyport/core/testing';
 import { streamSession } from '@sallyport/core/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { breakingLine } from './breaking-line.ts';
 import { runBridge, temporaryState } from './run-bridge.ts';
 import { createSession, serveBridge } from './serve-bridge.ts';
-
-/** A line to the gateway that breaks after a random number of bytes, again and again, until it is mended. */
-async function breakingLine() {
-  const random = seededRandom(7);
-  const open = new Set<Socket>();
-  let port = 0;
-  let isMended = false;
-  let cuts = 0;
-  const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1');
-    let left = 2_000 + Math.floor(random.fraction() * 40_000);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(from.on('error', () => undefined).on('close', () => to.destroy()));
-      from.on('data', (bytes: Buffer) => {
-        left -= bytes.length;
-        if (!isMended && left < 0) {
-          cuts += 1;
-          near.resetAndDestroy();
-          far.resetAndDestroy();
-        } else to.write(bytes);
-      });
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of open) socket.destroy();
-    server.close();
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    leadTo: (url: string) => (port = Number(new URL(url).port)),
-    mend: () => (isMended = true),
-    get cuts() {
-      return cuts;
-    },
-  };
-}
 
 test('over a line that breaks all the time every line of output is in the log once, and read once', async () => {
   const line = await breakingLine();

@@ -32,13 +32,16 @@ export function runBridge(options: Given) {
     await result.catch(() => undefined);
   });
 
-  /** The first event of that type. */
-  const until = <T extends RuntimeEvent['type']>(type: T): Promise<Extract<RuntimeEvent, { type: T }>> =>
+  /** The first event of that type, or the `count`th. */
+  const until = <T extends RuntimeEvent['type']>(
+    type: T,
+    count = 1,
+  ): Promise<Extract<RuntimeEvent, { type: T }>> =>
     new Promise((resolve) => {
       const look = () => {
-        const found = events.find(
+        const found = events.filter(
           (event): event is Extract<RuntimeEvent, { type: T }> => event.type === type,
-        );
+        )[count - 1];
         if (!found) return;
         waiting.delete(look);
         resolve(found);

@@ -82,7 +82,7 @@ describe('a poll', () => {
     const older = hold(owner);
     const others = hold(other);
     const newer = hold(owner);
-    expect((await older).work).toBeNull();
+    expect(await older).toMatchObject({ work: null, isSuperseded: true });
     const { workId } = await session(env);
     expect((await others).work?.id).toBe(workId);
     const next = await session(env);

@@ -1,5 +1,6 @@
 import type { RuntimeEvent } from '@sallyport/bridge';
 import { printable } from '../../io/printable.ts';
+import { size } from '../../io/size.ts';
 
 /** One line for the person who watches a bridge; `undefined`: nothing worth a line. */
 export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
@@ -17,6 +18,8 @@ function lineFor(event: RuntimeEvent): string | undefined {
       return 'Waiting for work; Ctrl-C ends.';
     case 'occupied':
       return 'Another bridge holds this environment; trying again until it lets go.';
+    case 'duplicated':
+      return `Another process is the bridge of environment ${event.environmentId} as well: its files were copied, perhaps with the whole machine. Work goes to either of the two. End one, or start it with a --name of its own.`;
     case 'offline':
       return `${words(event.error)}; trying again until it answers.`;
     case 'login_required':
@@ -42,6 +45,10 @@ function lineFor(event: RuntimeEvent): string | undefined {
       return `Session ${event.sessionId} ended: ${endOf(event)}.${event.kept === undefined ? '' : ` It left ${event.kept}.`}`;
     case 'stopping':
       return 'Stopping: sessions end gracefully; press Ctrl-C again to kill them.';
+    case 'session.workspace_removed':
+      return `The worktree of session ${event.sessionId} is removed: all of it is elsewhere, too.`;
+    case 'workspaces_full':
+      return `Sessions that are over left ${event.sessions} worktrees with work that is nowhere else (${size(event.bytes)} with what was fetched): see \`sallyport bridge clean\`.`;
     case 'removed':
       return `Environment ${event.environmentId} is removed.`;
     case 'not_removed':

@@ -23,6 +23,8 @@ export function watcher({ terminal }: Pick<Context, 'terminal'>): (event: Runtim
       case 'login_required':
       case 'refused':
       case 'occupied':
+      case 'duplicated':
+      case 'workspaces_full':
         return added(troubles, event.type);
       case 'polling':
         troubles.clear();
