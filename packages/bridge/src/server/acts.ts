@@ -174,7 +174,8 @@ export interface BridgeActs {
    * Appends in order; an id that the session knows keeps its first `seq`. With an `epoch` the events are the worker's:
    * `worker.exited` among them ends the work, and what is new after the end is left out of the answer. Without, they are a
    * client's, and an ended session refuses them, as does an organization whose logs are full. A log that gets larger than
-   * the terms allow loses its oldest events, but none that its worker has yet to take.
+   * the terms allow loses its oldest events, but none that its worker has yet to take: where those fill it, clients get
+   * `quota_exceeded`, and a worker that goes on all the same ends the session.
    */
   appendEvents(
     argument: Timing & {

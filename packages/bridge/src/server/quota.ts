@@ -25,3 +25,21 @@ export function judgeLogBytes(used: number, { logBytes }: Quota): void {
     { details: { quota: 'log_bytes', limit: logBytes } },
   );
 }
+
+/** Room for what a worker that is well has in flight, before it acknowledges it. */
+const slackBytes = 16 * 1024 * 1024;
+
+/** The most that one session's log has where its worker does not acknowledge what it gets; beyond, the session fails. */
+export function mostLogBytes(maxSessionLogBytes: number): number {
+  return maxSessionLogBytes + Math.max(maxSessionLogBytes, slackBytes);
+}
+
+/** Throws `quota_exceeded` where a session's log is full of what its worker has yet to take: nothing of that may go. */
+export function judgeSessionLogBytes(used: number, limit: number): void {
+  if (used <= limit) return;
+  throw new ServiceError(
+    'quota_exceeded',
+    `The session's log has ${used} bytes, of ${limit}, that its worker has yet to take: wait until it does.`,
+    { details: { quota: 'session_log_bytes', limit } },
+  );
+}

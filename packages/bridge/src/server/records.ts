@@ -102,6 +102,8 @@ export interface SessionHead {
   /** The last frame that is known of the open worker stream; null where none is open. */
   readonly workerSeenAt: number | null;
   readonly workState: WorkState;
+  /** Why its work ended, where that is known. */
+  readonly workReason: string | null;
   /** It was deleted, or its registration removed: no bridge runs its work any more. */
   readonly environmentGone: boolean;
 }

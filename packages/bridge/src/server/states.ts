@@ -12,6 +12,7 @@ export const happenings = {
   ack: 'it is acknowledged',
   attach: "the worker's stream opens",
   exit: 'the worker reports worker.exited',
+  overflow: 'its log is full of what the worker does not acknowledge',
   stop: 'it is stopped',
   lapse: 'its deadline goes by',
   reconnect: 'its bridge reconnects, and no live worker holds it',
@@ -68,7 +69,7 @@ export interface Move {
   /** Sends `control.stop` to the worker. */
   readonly asksWorker?: true;
   /** `given`: what the stop says, if anything; `kept`: what an earlier one said. */
-  readonly reason?: 'worker_lost' | 'undeliverable' | 'given' | 'kept';
+  readonly reason?: 'worker_lost' | 'undeliverable' | 'log_full' | 'given' | 'kept';
 }
 
 export interface State {
@@ -86,6 +87,7 @@ const again = { ...lost, newAttempt: true } as const;
 const exits = [
   { on: 'exit', when: 'cleanExit', to: 'done' },
   { on: 'exit', to: 'failed' },
+  { on: 'overflow', to: 'failed', raisesEpoch: true, reason: 'log_full' },
 ] as const;
 const confirmed = { on: 'stop', when: 'byWorker', to: 'stopped', reason: 'given' } as const;
 const forced = {
@@ -139,6 +141,7 @@ export const workStates: Readonly<Record<WorkState, State>> = {
     isRunning: true,
     moves: [
       { on: 'exit', to: 'stopped', reason: 'kept' },
+      { on: 'overflow', to: 'stopped', raisesEpoch: true, reason: 'log_full' },
       { on: 'lapse', to: 'stopped', ...lost },
       confirmed,
       forced,

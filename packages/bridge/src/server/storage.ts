@@ -29,7 +29,7 @@ export type {
   StoredEvent,
   Work,
 } from './records.ts';
-export { judgeLiveSessions, judgeLogBytes, type Quota } from './quota.ts';
+export { judgeLiveSessions, judgeLogBytes, judgeSessionLogBytes, type Quota } from './quota.ts';
 export { hasLeft } from './presence.ts';
 export { foldCase } from './fold-case.ts';
 export { mergeMetadata } from './metadata.ts';
@@ -47,6 +47,7 @@ export {
   judgeEpoch,
   judgeExit,
   judgeLapse,
+  judgeOverflow,
   judgeReconnect,
   judgeReturn,
   judgeStop,

@@ -1,5 +1,6 @@
 import { ServiceError } from '@sallyport/core';
 import type { EventDraft, Work } from './records.ts';
+import { mostLogBytes } from './quota.ts';
 import { isFinal } from './states.ts';
 import { advance, type Circumstances, type Verdict } from './verdict.ts';
 
@@ -47,6 +48,12 @@ export function judgeAppend(work: Work, events: readonly EventDraft[]): number {
 /** `worker.exited` of the present worker; without an exit code, a signal ended it. */
 export function judgeExit(work: Work, exitCode: unknown, given: Circumstances): Verdict | undefined {
   return advance(work, 'exit', { ...given, exitCode: typeof exitCode === 'number' ? exitCode : null });
+}
+
+/** Its worker reports on and on, and takes nothing: the log, which may lose nothing of that, would have no bound. */
+export function judgeOverflow(work: Work, logBytes: number, given: Circumstances): Verdict | undefined {
+  if (logBytes <= mostLogBytes(given.terms.maxSessionLogBytes)) return undefined;
+  return advance(work, 'overflow', given);
 }
 
 /** The worker's stream opens: lost work is running again, if nobody has taken it. */

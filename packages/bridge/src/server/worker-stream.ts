@@ -246,11 +246,18 @@ export class WorkerStream {
     }
   }
 
+  #revoke(reason: string | null): void {
+    if (reason !== 'log_full') return this.close(closeCodes.revoked, 'stopped');
+    const error_description =
+      'The session has ended: its log is full of events that its worker has not acknowledged.';
+    this.#outbound.send({ type: 'error', error: 'session_ended', error_description });
+    this.close(closeCodes.revoked, reason);
+  }
+
   async #isSuperseded(): Promise<boolean> {
     const head = await this.#context.store.reads.sessionHead({ sessionId: this.claims.sessionId });
     if (!head || head.environmentGone) this.close(closeCodes.gone, 'gone');
-    else if (head.epoch !== this.claims.epoch && isFinal(head.workState))
-      this.close(closeCodes.revoked, 'stopped');
+    else if (head.epoch !== this.claims.epoch && isFinal(head.workState)) this.#revoke(head.workReason);
     else if (head.epoch !== this.claims.epoch) this.close(closeCodes.staleEpoch, 'stale_epoch');
     // A worker without a WebSocket posts its signs of life, to whatever replica.
     else if ((head.workerSeenAt ?? 0) > this.#frameAt) this.#sawFrame();

@@ -101,6 +101,56 @@ describe('a session whose log is too large', () => {
     expect((await run.events(run.id))[0]).toMatchObject({ id: prompt.id, seq: 1 });
   });
 
+  test('takes no more from people while all of it waits for the worker', async () => {
+    const run = await runningSession({ maxSessionLogBytes: 1000 });
+    const { socket } = await handshake(run, run.id);
+    const append = (at: number) => run.engine.sessions.append(owner, run.id, [message(`m${at}`, 200)]);
+    for (let at = 0; at < 5; at += 1) await append(at);
+    await expect(append(5)).rejects.toMatchObject(quotaError('session_log_bytes'));
+    expect((await run.events(run.id))[0]).toMatchObject({ id: prompt.id });
+    await settled();
+    await takesAll(run, socket);
+    await append(5);
+    expect(sizeOf(await run.events(run.id))).toBeLessThanOrEqual(1000 + 220);
+    expectUsage(run);
+  });
+
+  test('ends the session of a worker that reports and reports, and takes nothing', async () => {
+    const run = await runningSession({ maxSessionLogBytes: 1000 });
+    const { socket } = await handshake(run, run.id);
+    const mib = 1024 * 1024;
+    for (let at = 0; at < 16; at += 1) {
+      socket.say(output(`event-${at}`, mib));
+      await settled();
+    }
+    expect(socket.closed).toBeUndefined();
+    socket.say(output('one too many', mib));
+    await settled();
+    expect(socket.closed).toMatchObject({ code: 4403, reason: 'log_full' });
+    expect(socket.frames.at(-1)).toMatchObject({
+      type: 'error',
+      error: 'session_ended',
+      error_description: expect.stringContaining('has not acknowledged') as string,
+    });
+    expect(await run.engine.sessions.get(owner, run.id)).toMatchObject({ status: 'failed' });
+    const events = await run.events(run.id);
+    expect(events.at(-1)).toMatchObject({ data: { status: 'failed', reason: 'log_full' } });
+    expect(sizeOf(events)).toBeLessThanOrEqual(1000);
+    expectUsage(run);
+  });
+
+  test('lets the end of a session in, whatever its size', async () => {
+    const run = await runningSession({ maxSessionLogBytes: 1000 });
+    const { socket } = await handshake(run, run.id);
+    for (let at = 0; at < 16; at += 1) socket.say(output(`event-${at}`, 1024 * 1024));
+    await settled();
+    const padding = 'x'.repeat(1024 * 1024);
+    socket.say({ id: 'end', type: 'worker.exited', data: { exit_code: 0, signal: null, padding } });
+    await settled();
+    expect(await run.engine.sessions.get(owner, run.id)).toMatchObject({ status: 'done' });
+    expectUsage(run);
+  });
+
   test('tells a reader that is in the middle of it', async () => {
     const run = await runningSession({ maxSessionLogBytes: 1000, pageEvents: 5 });
     const { socket } = await handshake(run, run.id);
@@ -200,7 +250,10 @@ test('the sizes that are kept are those of the events that are there, whatever h
     else if (kind < 0.15) {
       await harness.engine.sessions.delete(owner, pick);
       ids.splice(ids.indexOf(pick), 1);
-    } else await harness.engine.sessions.append(owner, pick, [message(`m${Math.floor(kind * 50)}`, 60)]);
+    } else
+      await harness.engine.sessions
+        .append(owner, pick, [message(`m${Math.floor(kind * 50)}`, 60)])
+        .catch((error: unknown) => expect(error).toMatchObject(quotaError('session_log_bytes')));
   }
   expectUsage(harness);
 });

@@ -39,6 +39,7 @@ function exitOf({ exit_code: code, signal }: SessionEvent['data']): Pick<Session
 const reasons: Readonly<Record<string, string>> = {
   worker_lost: 'its bridge was lost',
   undeliverable: 'no bridge took its work',
+  log_full: 'its log was full of what its worker did not take',
   bridge_stopped: 'its bridge was stopped',
   bridge_killed: 'its bridge was killed',
 };

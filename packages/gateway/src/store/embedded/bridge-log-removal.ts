@@ -6,8 +6,11 @@ import { select } from './bridge-rows.ts';
 
 /** What takes events out of sessions' logs again, inside a transaction. */
 export interface LogRemoval extends Pick<Sync<BridgeActs>, 'deleteSession' | 'expireLogs'> {
-  /** Takes the oldest events of a log that is larger, and some more, so that it need not be done at every event. */
-  readonly trim: (sessionId: string, maxBytes: number) => void;
+  /**
+   * Takes the oldest events of a log that is larger, and some more, so that it need not be done at every event. Gives how
+   * many bytes it has then.
+   */
+  readonly trim: (sessionId: string, maxBytes: number) => number;
 }
 
 /** Sessions that one act looks at. */
@@ -52,8 +55,11 @@ export function logRemoval(db: DatabaseSync, log: SessionLog): LogRemoval {
   const deleteWork = db.prepare('DELETE FROM work WHERE session_id = ?');
   const deleteRow = db.prepare('DELETE FROM session WHERE id = ?');
 
-  /** Takes events from the old end as long as they `go`; gives how many went. */
-  function cut(session: SessionRow, go: (event: EventRow, bytesBefore: number) => boolean): number {
+  /** Takes events from the old end as long as they `go`; gives what went. */
+  function cut(
+    session: SessionRow,
+    go: (event: EventRow, bytesBefore: number) => boolean,
+  ): { readonly count: number; readonly bytes: number } {
     let last: number | undefined;
     let bytes = 0;
     let count = 0;
@@ -64,11 +70,11 @@ export function logRemoval(db: DatabaseSync, log: SessionLog): LogRemoval {
       bytes += event.bytes;
       count += 1;
     }
-    if (last === undefined) return 0;
+    if (last === undefined) return { count, bytes };
     deleteEvents.run(session.id, last);
     setOldest.run(last + 1, bytes, session.id);
     lessUsage.run(bytes, session.organization_id);
-    return count;
+    return { count, bytes };
   }
 
   function remove({ id, organization_id, log_bytes }: SessionRow): void {
@@ -91,14 +97,15 @@ export function logRemoval(db: DatabaseSync, log: SessionLog): LogRemoval {
 
     trim(sessionId, maxBytes) {
       const session = sessionById.get(sessionId);
-      if (!session || session.log_bytes <= maxBytes) return;
+      if (!session || session.log_bytes <= maxBytes) return session?.log_bytes ?? 0;
       const excess = session.log_bytes - Math.floor(maxBytes * keptShare);
       const ended = hasEnded(session);
-      cut(
+      const { bytes: gone } = cut(
         session,
         (event, bytes) =>
           bytes < excess && event.seq < session.last_seq && (ended || !isAwaited(session, event)),
       );
+      return session.log_bytes - gone;
     },
 
     expireLogs({ before, after, limit }) {
@@ -115,7 +122,7 @@ export function logRemoval(db: DatabaseSync, log: SessionLog): LogRemoval {
           session,
           (event) =>
             most-- > 0 && (isOver || event.created_at < before) && (ended || !isAwaited(session, event)),
-        );
+        ).count;
         if (left === 0) return { removed, next };
         if (isOver) {
           remove({ ...session, log_bytes: 0 });

@@ -92,9 +92,10 @@ export function bridgeReads(reader: Reader): BridgeReads {
     oldest_seq: number;
     worker_seen_at: number | null;
     state: WorkState;
+    reason: string | null;
     is_gone: number;
   }>(
-    `SELECT s.epoch, s.last_seq, s.oldest_seq, s.worker_seen_at, w.state,
+    `SELECT s.epoch, s.last_seq, s.oldest_seq, s.worker_seen_at, w.state, w.reason,
             NOT EXISTS (SELECT 1 FROM bridge_registration r WHERE r.environment_id = s.environment_id) AS is_gone
      FROM session s JOIN work w ON w.id = s.work_id WHERE s.id = ?`,
   );
@@ -183,6 +184,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
           oldestSeq: row.oldest_seq,
           workerSeenAt: row.worker_seen_at,
           workState: row.state,
+          workReason: row.reason,
           environmentGone: row.is_gone === 1,
         },
       );

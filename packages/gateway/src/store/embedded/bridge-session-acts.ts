@@ -7,7 +7,9 @@ import {
   judgeExit,
   judgeLiveSessions,
   judgeLogBytes,
+  judgeOverflow,
   judgeReconnect,
+  judgeSessionLogBytes,
   judgeTakeOver,
   type BridgeActs,
   type Quota,
@@ -127,10 +129,13 @@ export function sessionActs(
 
     appendEvents({ sessionId, epoch, events, ...given }) {
       const head = log.head(sessionId);
+      const { maxSessionLogBytes } = given.terms;
       if (epoch === null) {
         judgeUsage(head.organization_id, given.terms.quota);
         if (isFinal(log.work(head.work_id).state))
           throw new ServiceError('session_ended', 'The session has ended.');
+        if (maxSessionLogBytes > 0)
+          judgeSessionLogBytes(removal.trim(sessionId, maxSessionLogBytes), maxSessionLogBytes);
         return log.append(sessionId, 'client', events, given.now);
       }
       judgeEpoch(head.epoch, epoch);
@@ -138,10 +143,15 @@ export function sessionActs(
       const count = judgeAppend(work, events);
       const appended = log.append(sessionId, 'worker', events.slice(0, count), given.now);
       const last = events[count - 1];
-      if (last?.type === 'worker.exited')
-        log.settle(work, judgeExit(work, last.data['exit_code'], given), given.now);
-      const { maxSessionLogBytes } = given.terms;
-      if (maxSessionLogBytes > 0) removal.trim(sessionId, maxSessionLogBytes);
+      const hasExited = last?.type === 'worker.exited';
+      if (hasExited) log.settle(work, judgeExit(work, last.data['exit_code'], given), given.now);
+      if (maxSessionLogBytes > 0) {
+        const overflow = judgeOverflow(work, removal.trim(sessionId, maxSessionLogBytes), given);
+        if (overflow && !hasExited) {
+          log.settle(work, overflow, given.now);
+          removal.trim(sessionId, maxSessionLogBytes); // nobody is to take it any more
+        }
+      }
       // An acknowledgement may have got lost: what was stored before the end is told again.
       const known = events.slice(count).flatMap(({ id }) => {
         const seq = log.seqOf(sessionId, id);
