@@ -1,30 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Installation } from './installation.ts';
 import type { Program } from './process.ts';
+import { ClockBench } from './steps/clock-bench.ts';
 import type { LoggedEvent } from './steps/session-log.ts';
 
 const hourMs = 3_600_000;
-
-/** An installation in which the gateway, or the bridge, has a clock of its own that the test sets. */
-class ClockBench extends Installation {
-  readonly #file = join(this.folder, 'shift');
-
-  constructor() {
-    super();
-    this.set(0);
-  }
-
-  set(shiftMs: number): void {
-    writeFileSync(this.#file, String(shiftMs));
-  }
-
-  get shifted(): NodeJS.ProcessEnv {
-    const preload = join(import.meta.dirname, 'steps/shifted-clock.mjs');
-    return { NODE_OPTIONS: `--import=${preload}`, SHIFTED_CLOCK: this.#file };
-  }
-}
 
 test.concurrent.each([
   ['gateway', 2],
