@@ -72,7 +72,7 @@ test('a bridge is shown with its sessions, stopped by its directory, and taken u
     }),
   ]);
   expect((await sallyport('bridge', 'status')).stdout).toMatch(
-    new RegExp(`^ENVIRONMENT .*\\n${id} +online +just now +1 +${program.child.pid ?? ''} .* ${dir}$`, 'm'),
+    new RegExp(`^ENVIRONMENT .*\\n${id} +online +just now +1 +- +${program.child.pid ?? ''} .* ${dir}$`, 'm'),
   );
 
   const second = await sallyport('bridge', 'run', '--dir', dir, '--exec', 'cat');

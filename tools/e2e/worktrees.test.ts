@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -119,6 +120,42 @@ describe('a session with a source', () => {
     expect(tag).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('Online are those with: repo.') as string,
+    });
+  });
+});
+
+describe('what sessions left', () => {
+  test('is shown with the bridges, and cleared away where it is elsewhere, too; the rest when it is named', async () => {
+    const [saved, alone] = [
+      await detached('write', '--source', '.'),
+      await detached('write', '--source', '.'),
+    ];
+    for (const id of [saved, alone])
+      expect((await sallyport('session', 'logs', '-f', id, '--approve', 'always')).code).toBe(0);
+    await bridge.shows(new RegExp(`Session ${alone} ended`));
+    execFileSync('git', ['branch', 'mine', `sallyport/${saved}`], { cwd: repository });
+    const status = await sallyport('--json', 'bridge', 'status', '--dir', repository);
+    const [shown] = JSON.parse(status.stdout) as { kept: { worktrees: number; bytes: number } }[];
+    expect(shown!.kept.worktrees).toBeGreaterThanOrEqual(2);
+    expect(shown!.kept.bytes).toBeGreaterThan(1000);
+    expect((await sallyport('bridge', 'status', '--dir', repository)).stdout).toMatch(/ \d \(\d+\.\d KiB\) /);
+
+    const cleaned = await sallyport('bridge', 'clean', '--dir', repository);
+    expect(cleaned, cleaned.stderr).toMatchObject({ code: 0 });
+    expect(cleaned.stdout).toMatch(/^Removed 1 worktree; \d+\.\d KiB are free again\.\n/);
+    expect(cleaned.stdout).toMatch(new RegExp(`^${alone} +just now +.* +commits +/.*$`, 'm'));
+    expect(cleaned.stdout).not.toContain(saved);
+    expect((await sallyport('session', 'diff', saved)).code).toBe(4);
+
+    expect(await sallyport('bridge', 'clean', alone)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes') as string,
+    });
+    const named = await sallyport('--json', 'bridge', 'clean', alone, '--yes');
+    expect(JSON.parse(named.stdout)).toMatchObject({ removed: [alone] });
+    expect(await sallyport('bridge', 'clean', alone, '--yes')).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/No worktree of session_\w+ stays.*\n.*sallyport bridge clean/) as string,
     });
   });
 });

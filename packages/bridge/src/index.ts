@@ -4,9 +4,12 @@ export { RuntimeError, type RuntimeErrorCode } from './runtime/runtime-error.ts'
 export type { EndReason, RuntimeEvent } from './runtime/events.ts';
 export type { Execution, Executor, Exit, Job, StopSignal } from './runtime/executor.ts';
 export { localBridges, type LocalBridge, type LocalWorkspace } from './runtime/local-bridges.ts';
+export type { Leftovers, LeftSession } from './runtime/local-bridges.ts';
 export { parseGitSource, SourceError, type GitSource } from './runtime/workspace/git-source.ts';
 export { GitError } from './runtime/workspace/git.ts';
 export type { Difference, DiffOptions } from './runtime/workspace/diff.ts';
+export type { KeepLimits } from './runtime/workspace/kept.ts';
+export type { Left } from './runtime/workspace/left.ts';
 export type { WorktreePolicy } from './runtime/workspace/workspaces.ts';
 export { shellExecutor, type ShellExecutorOptions } from './runtime/process.ts';
 export { looksSecret, type EnvironmentOptions } from './runtime/environment.ts';

@@ -14,6 +14,7 @@ import { toReport } from './report.ts';
 import { Sessions } from './sessions.ts';
 import type { BridgeState } from './state.ts';
 import { StreamChoice } from './stream-choice.ts';
+import { defaultLimits } from './workspace/kept.ts';
 import { Workspaces } from './workspace/workspaces.ts';
 
 const defaultMaxSessions = 4;
@@ -50,12 +51,20 @@ export function assemble(options: BridgeRuntimeOptions, run: Run): Parts {
     state,
     onHintsAt: (url) => hints.follow(url),
   });
+  const limits = { ...defaultLimits, ...options.keep };
   const workspaces = new Workspaces({
     folder: state.folder,
     directory,
     policy: options.worktrees ?? 'changed',
+    limits,
     clock,
     log: context.log,
+    onKept: ({ sessions: count, bytes, removed }) => {
+      for (const { session_id: sessionId } of removed)
+        context.emit({ type: 'session.workspace_removed', sessionId });
+      if (count > limits.sessions || bytes > limits.bytes)
+        context.emit({ type: 'workspaces_full', sessions: count, bytes });
+    },
   });
   const sessions = new Sessions({
     context,

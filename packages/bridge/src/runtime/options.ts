@@ -2,6 +2,7 @@ import type { Ids, Log, Random, Reporter, TokenSource } from '@sallyport/core';
 import type { ClientOptions } from '@sallyport/core/client';
 import type { RuntimeEvent } from './events.ts';
 import type { Executor } from './executor.ts';
+import type { KeepLimits } from './workspace/kept.ts';
 import type { WorktreePolicy } from './workspace/workspaces.ts';
 
 /** What a bridge needs; the client's options say where the service is and how it is reached. */
@@ -35,6 +36,8 @@ export interface BridgeRuntimeOptions extends ClientOptions {
   readonly interactive?: boolean;
   /** What becomes of worktrees after their session. Default `changed`: those with commits or changes of their own stay. */
   readonly worktrees?: WorktreePolicy;
+  /** How much of sessions that are over stays before the bridge removes what is elsewhere as well. */
+  readonly keep?: Partial<KeepLimits>;
   /** A command of the shell that is run after each session, for a minute at most; README.md names its variables. */
   readonly onEnd?: string;
   /** Variables that a session's process gets although they look secret. */

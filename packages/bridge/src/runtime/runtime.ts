@@ -145,6 +145,7 @@ export class BridgeRuntime {
       hints.stop();
       for (const timer of [this.#deadline, ...this.#farewellTimers]) timer?.cancel();
       signal?.removeEventListener('abort', stop);
+      await workspaces.close();
     }
   }
 

@@ -1,22 +1,16 @@
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Log } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { toError } from '../failure.ts';
 import type { Mark } from '../process-tree.ts';
-import { GitError, runGit, type Git } from './git.ts';
-import { repositoryName, withoutCredentials, type GitSource } from './git-source.ts';
+import { repositoryName, type GitSource } from './git-source.ts';
+import { Kept, type KeepLimits, type KeptTotal } from './kept.ts';
 import { WorkspaceRecords, type CheckedOut, type WorkspaceRecord } from './record.ts';
-import { findOwn, openCache, resolveCommit, type Repository } from './repository.ts';
-import { nestedRepositories, worktreeGit } from './worktree-git.ts';
+import { Turns } from './turns.ts';
+import { Worktrees } from './worktrees.ts';
 
 /** What becomes of a session's worktrees at its end; `changed`: those with commits or changes of their own stay. */
 export type WorktreePolicy = 'keep' | 'remove' | 'changed';
-
-/** The longest that one call of git may take to bring a repository here, and to do anything else. */
-const fetchMs = 10 * 60_000;
-const localMs = 60_000;
 
 export interface WorkspacesOptions {
   /** The bridge's own folder, absolute. */
@@ -24,8 +18,11 @@ export interface WorkspacesOptions {
   /** The environment's directory. */
   readonly directory: string;
   readonly policy: WorktreePolicy;
+  readonly limits: KeepLimits;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told after something was kept. */
+  readonly onKept: (total: KeptTotal) => void;
 }
 
 /** A place that is a session's own. */
@@ -39,165 +36,130 @@ export interface Workspace {
 export class Workspaces {
   readonly #options: WorkspacesOptions;
   readonly #records: WorkspaceRecords;
-  /** The end of what is under way in each repository: git's own locks fail where they could wait. */
-  readonly #busy = new Map<string, Promise<unknown>>();
+  readonly #worktrees: Worktrees;
+  readonly #kept: Kept;
+  readonly #turns = new Turns();
+  readonly #closed = new AbortController();
+  #tending: Promise<void> | undefined;
+  #mustTend = false;
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
     this.#records = recordsOf(options.folder);
+    this.#worktrees = new Worktrees(options);
+    const { clock } = options;
+    this.#kept = new Kept({ records: this.#records, worktrees: this.#worktrees, turns: this.#turns, clock });
   }
 
   /**
    * Checks a session's sources out. One that an earlier attempt left here goes on as it is. Rejects with `GitError`, or with
    * the signal's reason; what was made by then is gone.
    */
-  async prepare(mark: Mark, sources: readonly GitSource[], signal: AbortSignal): Promise<Workspace> {
-    const { sessionId } = mark;
-    const known = this.#records.get(sessionId);
-    if (known?.is_ready) return toWorkspace(known);
-    if (known) await this.#remove(known);
+  prepare(mark: Mark, sources: readonly GitSource[], signal: AbortSignal): Promise<Workspace> {
+    return this.#turns.alone(mark.sessionId, async () => {
+      const known = this.#records.get(mark.sessionId);
+      if (known?.is_ready) {
+        const { is_kept: _kept, kept_at: _at, bytes: _bytes, ...inUse } = known;
+        this.#records.save(inUse);
+        return toWorkspace(inUse);
+      }
+      if (known) await this.#remove(known);
+      return toWorkspace(await this.#make(mark, sources, signal));
+    });
+  }
+
+  /** After the session's end: gives the folder of what stays, by the policy; what cannot be judged stays. */
+  settle(sessionId: string): Promise<string | undefined> {
+    return this.#turns.alone(sessionId, async () => {
+      const record = this.#records.get(sessionId);
+      if (!record) return undefined;
+      try {
+        if (!(await this.#mustStay(record))) {
+          await this.#remove(record);
+          return undefined;
+        }
+      } catch (error) {
+        this.#warn(error, sessionId);
+      }
+      this.#kept.add(record);
+      this.#tend();
+      return toWorkspace(record).directory;
+    });
+  }
+
+  /** Settles what an earlier bridge on these files left, which was killed. */
+  async settleLeftovers(): Promise<void> {
+    for (const { session_id: id, is_kept: isKept } of this.#records.all) if (!isKept) await this.settle(id);
+    this.#tend();
+  }
+
+  /** Resolves when nothing is measured or removed any more; what was not done the next start does. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#tending;
+  }
+
+  async #make(mark: Mark, sources: readonly GitSource[], signal: AbortSignal): Promise<WorkspaceRecord> {
+    const { sessionId, workId } = mark;
     const root = join(this.#options.folder, 'worktrees', sessionId);
     let record: WorkspaceRecord = {
       session_id: sessionId,
-      work_id: mark.workId,
+      work_id: workId,
       root,
       sources: [],
       is_ready: false,
     };
-    this.#records.save(record);
+    const save = (change: Partial<WorkspaceRecord>) => {
+      record = { ...record, ...change };
+      this.#records.save(record);
+    };
+    save({});
     makeDirectory(root);
     try {
-      for (const source of sources) {
-        const taken = record.sources.map(({ directory }) => directory);
-        const place = { directory: freePath(join(root, repositoryName(source.url)), taken), mark, signal };
-        await this.#checkOut(source, place, record.sources.length, (made) => {
-          record = { ...record, sources: [...record.sources, made] };
-          this.#records.save(record);
-        });
+      for (const [index, source] of sources.entries()) {
+        const before = record.sources;
+        const taken = before.map(({ directory }) => directory);
+        const directory = freePath(join(root, repositoryName(source.url)), taken);
+        const branch = `sallyport/${sessionId}${index === 0 ? '' : `-${index + 1}`}`;
+        await this.#worktrees.checkOut(source, { directory, branch, mark, signal }, (made) =>
+          save({ sources: [...before, made] }),
+        );
       }
-      record = { ...record, is_ready: true };
-      this.#records.save(record);
-      return toWorkspace(record);
+      save({ is_ready: true });
+      return record;
     } catch (error) {
       await this.#remove(record).catch((cause: unknown) => this.#warn(cause, sessionId));
       throw error;
     }
   }
 
-  /** After the session's end: gives the folder of what stays, by the policy; what cannot be judged stays. */
-  async settle(sessionId: string): Promise<string | undefined> {
-    const record = this.#records.get(sessionId);
-    if (!record) return undefined;
-    try {
-      if (!(await this.#mustStay(record))) {
-        await this.#remove(record);
-        return undefined;
-      }
-    } catch (error) {
-      this.#warn(error, sessionId);
-    }
-    this.#records.save({ ...record, is_kept: true });
-    return toWorkspace(record).directory;
-  }
-
-  /** Settles what an earlier bridge on these files left, which was killed. */
-  async settleLeftovers(): Promise<void> {
-    for (const { session_id: id, is_kept: isKept } of this.#records.all) if (!isKept) await this.settle(id);
-  }
-
-  async #checkOut(
-    source: GitSource,
-    {
-      directory,
-      mark,
-      signal,
-    }: { readonly directory: string; readonly mark: Mark; readonly signal: AbortSignal },
-    index: number,
-    intend: (made: CheckedOut) => void,
-  ): Promise<void> {
-    const gitAt = (place: string, timeoutMs = localMs) => this.#gitAt(place, { timeoutMs, mark, signal });
-    const repository = await this.#find(source, gitAt);
-    await this.#alone(repository.directory, async () => {
-      signal.throwIfAborted();
-      const git = gitAt(repository.directory, fetchMs);
-      const suffix = index === 0 ? '' : `-${index + 1}`;
-      const branch = `sallyport/${mark.sessionId}${suffix}`;
-      const base = await resolveCommit(repository, source, git, `refs/sallyport/fetched/${mark.sessionId}`);
-      intend({
-        url: withoutCredentials(source.url),
-        ...(source.revision !== undefined && { revision: source.revision }),
-        repository: repository.directory,
-        directory,
-        branch,
-        base,
-      });
-      await git('worktree', 'add', '--quiet', '--force', '-B', branch, '--', directory, base);
-    });
-  }
-
-  async #find(source: GitSource, gitAt: (place: string) => Git): Promise<Repository> {
-    const { directory, folder } = this.#options;
-    const own = await findOwn(source, directory, gitAt(directory));
-    if (own) return own;
-    return this.#alone(source.url, () => openCache(source.url, join(folder, 'repositories'), gitAt));
-  }
-
-  async #mustStay({ sources, is_ready: isReady }: WorkspaceRecord): Promise<boolean> {
+  async #mustStay(record: WorkspaceRecord): Promise<boolean> {
     const { policy } = this.#options;
-    if (!isReady || policy === 'remove') return false;
-    if (policy === 'keep') return true;
-    for (const source of sources) {
-      const { directory, branch, base } = source;
-      const git = await worktreeGit(source, { clock: this.#options.clock, timeoutMs: localMs });
-      const heads = await git('rev-parse', 'HEAD', `refs/heads/${branch}`);
-      if (
-        heads
-          .trim()
-          .split('\n')
-          .some((head) => head !== base)
-      )
-        return true;
-      const nested = await nestedRepositories(git);
-      if (nested.some((path) => existsSync(join(directory, path, '.git')))) return true;
-      const status = ['--porcelain', '--untracked-files=normal', '--ignore-submodules=dirty'];
-      if ((await git('status', ...status)) !== '') return true;
-    }
-    return false;
+    if (!record.is_ready || policy === 'remove') return false;
+    return policy === 'keep' || (await this.#worktrees.left(record)) !== 'nothing';
   }
 
-  async #remove({ session_id: sessionId, sources, root }: WorkspaceRecord): Promise<void> {
-    for (const { repository, directory, branch } of sources) {
-      await this.#alone(repository, async () => {
-        const git = this.#gitAt(repository);
-        // Not `prune`, which takes the person's own worktrees on a disk that is not there. A torn one is none to git.
-        await git('worktree', 'remove', '--force', '--force', '--', directory).catch(ignoreGit);
-        await rm(directory, { recursive: true, force: true });
-        await git('update-ref', '-d', `refs/heads/${branch}`);
-      });
-    }
-    await rm(root, { recursive: true, force: true });
-    this.#records.remove(sessionId);
+  async #remove(record: WorkspaceRecord): Promise<void> {
+    await this.#worktrees.remove(record);
+    this.#records.remove(record.session_id);
   }
 
-  #gitAt(
-    directory: string,
-    call: { readonly timeoutMs?: number; readonly mark?: Mark; readonly signal?: AbortSignal } = {},
-  ): Git {
-    const { clock } = this.#options;
-    return (...args) => runGit(args, { directory, clock, timeoutMs: localMs, ...call });
+  /** Beside the sessions: no end of one waits for what others left. */
+  #tend(): void {
+    this.#mustTend = true;
+    this.#tending ??= this.#tendNow()
+      .catch((error: unknown) => {
+        if (this.#closed.signal.aborted) return;
+        this.#options.log.warn({ err: toError(error) }, 'what sessions left could not be looked through');
+      })
+      .finally(() => (this.#tending = undefined));
   }
 
-  async #alone<T>(key: string, act: () => Promise<T>): Promise<T> {
-    const turn = (this.#busy.get(key) ?? Promise.resolve()).then(act);
-    const over = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#busy.set(key, over);
-    try {
-      return await turn;
-    } finally {
-      if (this.#busy.get(key) === over) this.#busy.delete(key);
+  async #tendNow(): Promise<void> {
+    const { limits, onKept } = this.#options;
+    while (this.#mustTend && !this.#closed.signal.aborted) {
+      this.#mustTend = false;
+      onKept(await this.#kept.limit(limits, this.#closed.signal));
     }
   }
 
@@ -224,9 +186,4 @@ function freePath(path: string, taken: readonly string[]): string {
     const candidate = count === 1 ? path : `${path}-${count}`;
     if (!taken.includes(candidate)) return candidate;
   }
-}
-
-function ignoreGit(error: unknown): string {
-  if (error instanceof GitError) return '';
-  throw error;
 }

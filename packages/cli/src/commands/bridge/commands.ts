@@ -38,7 +38,7 @@ export function addBridgeCommands(program: Command, act: Act): void {
     bridge
       .command('status')
       .description(
-        'Show the bridges of this machine, whether they are online, and how many sessions they run',
+        'Show the bridges of this machine, whether they are online, the sessions they run, and what ended ones left',
       )
       .option('--dir <directory>', 'only those of this directory')
       .action(act(async () => (await import('./status.ts')).bridgeStatus)),
@@ -54,6 +54,19 @@ export function addBridgeCommands(program: Command, act: Act): void {
       .action(act(async () => (await import('./stop.ts')).bridgeStop)),
     'sallyport bridge stop',
     'sallyport bridge stop env_01',
+  );
+  examples(
+    bridge
+      .command('clean')
+      .description(
+        'Remove worktrees of sessions that are over, where all of it is elsewhere, too; show what stays',
+      )
+      .argument('[session...]', 'remove what these left, whatever it is')
+      .option('--dir <directory>', 'only of the bridges of this directory')
+      .option('--yes', 'do not ask')
+      .action(act(async () => (await import('./clean.ts')).bridgeClean)),
+    'sallyport bridge clean',
+    'sallyport bridge clean session_01 --yes',
   );
   examples(
     bridge

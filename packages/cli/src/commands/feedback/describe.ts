@@ -1,4 +1,5 @@
 import type { Bundle } from '@sallyport/telemetry/feedback';
+import { size } from '../../io/size.ts';
 import { pairs } from '../../io/table.ts';
 
 /** What a bundle has and has not, before it is sent. */
@@ -17,9 +18,4 @@ export function describeBundle({ path, bytes, manifest }: Bundle): string {
     `left out: ${why}`,
   ]);
   return [`The bundle (${size(bytes)}, ${path}) has:`, pairs([...files, ...omitted])].join('\n');
-}
-
-function size(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
