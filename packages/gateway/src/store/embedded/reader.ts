@@ -16,13 +16,21 @@ export interface Reader {
   close(): void;
 }
 
+/** A reader whose reads can be put together. */
+export interface SnapshotReader extends Reader {
+  /** What is read until `end` is of one snapshot, the one of the first read. Each is idempotent. */
+  begin(): void;
+  end(): void;
+}
+
 /** Statements kept; texts composed at run time (a list's filters) push the oldest out. */
 const keptStatements = 256;
 
 /** Opens the file, which a writer made before, read-only. In WAL mode readers and the writer never wait for each other. */
-export function openReader(path: string): Reader {
+export function openReader(path: string): SnapshotReader {
   const db = open(path);
   const kept = createLru<Query<unknown>>(keptStatements);
+  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
 
   return {
     query<Row>(sql: string) {
@@ -30,6 +38,8 @@ export function openReader(path: string): Reader {
       kept.set(sql, query);
       return query as Query<Row>;
     },
+    begin: () => db.isTransaction || begin.run(),
+    end: () => db.isOpen && db.isTransaction && commit.run(),
     close: () => db.isOpen && db.close(),
   };
 }

@@ -6,8 +6,9 @@ import { bridgeReads } from './bridge-reads.ts';
 import { feedbackReads } from './feedback-reads.ts';
 import { oauthReads } from './oauth-reads.ts';
 import { outboxReads } from './outbox-reads.ts';
-import { openReader, type Reader } from './reader.ts';
+import { openReader } from './reader.ts';
 import { telemetryReads } from './telemetry-reads.ts';
+import { readByTurns, type TurnReader } from './turn-reader.ts';
 import { openWriter, type WriterOptions } from './writer.ts';
 
 /** The engines' storage ports over one SQLite file. */
@@ -25,14 +26,14 @@ export interface EmbeddedStore {
 
 /** Opens the file for reading and writing. Rejects with a `StoreError`. */
 export async function openEmbeddedStore(options: WriterOptions): Promise<EmbeddedStore> {
-  const writer = await openWriter(options);
-  let reader: Reader | undefined;
+  let reader: TurnReader | undefined;
+  const writer = await openWriter({ ...options, onAnswers: () => reader?.renew() });
   const close = async () => {
     await writer.close();
     reader?.close();
   };
   try {
-    const opened = (reader = openReader(options.path));
+    const opened = (reader = readByTurns(openReader(options.path)));
     return {
       oauth: { acts: writer.area('oauth'), reads: oauthReads(opened) },
       bridge: { acts: writer.area('bridge'), reads: bridgeReads(opened) },

@@ -13,6 +13,8 @@ export interface WriterOptions {
   readonly path: string;
   /** Told once if the thread dies by itself. Every act is refused from then on: the process should end. */
   readonly onFatal?: (error: Error) => void;
+  /** Called before the answers of a batch are told. */
+  readonly onAnswers?: () => void;
   /** Whether an older database is brought up to date (default), or refused. */
   readonly migrate?: boolean;
   /** Acts beyond so many waiting ones are refused at once (default 10,000) ... */
@@ -75,6 +77,7 @@ export async function openWriter<Registered extends Areas = typeof contents.area
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.on('message', (replies: Exclude<FromWriter, { ready: unknown } | { failed: unknown }>) => {
     batches++;
+    options.onAnswers?.();
     for (const reply of replies) {
       const act = settle(reply.id);
       if ('thrown' in reply) {
@@ -115,8 +118,9 @@ export async function openWriter<Registered extends Areas = typeof contents.area
       return Promise.reject(
         new ServiceError('overloaded', 'Too many writes are waiting.', { retryAfterMs: 1000 }),
       );
-    // After the I/O callbacks of this turn of the event loop: the requests that came together go together.
-    if (outbox.length === 0) setImmediate(flush);
+    // A thread that has nothing to do begins with what is asked first. The rest goes after the I/O callbacks of this turn of
+    // the event loop: the requests that came together go together.
+    if (outbox.length === 0) (waiting.size === 0 ? queueMicrotask : setImmediate)(flush);
     const id = ++lastId;
     outbox.push({ id, area, act, argument });
     waitingBytes += weight;
