@@ -18,6 +18,12 @@ interface AccessClaims {
   readonly exp: number;
 }
 
+/** A token that was verified: its claims, and what follows from them alone. */
+interface Verified {
+  readonly claims: AccessClaims;
+  readonly scopes: readonly string[];
+}
+
 /** Who an access token is of, by today's membership. */
 export interface Grant {
   readonly accountId: string;
@@ -45,15 +51,16 @@ const keptTokens = 10_000;
 
 export function createAccessTokens(context: Context): AccessTokens {
   const { signer, ids, issuer, dialect, clock, store, config } = context;
-  const verified = createLru<AccessClaims>(keptTokens);
+  const verified = createLru<Verified>(keptTokens);
 
-  async function claimsOf(token: string): Promise<AccessClaims> {
+  async function verifiedOf(token: string): Promise<Verified> {
     const key = hashSecret(token);
     const known = verified.get(key);
-    if (known && known.exp * 1000 > clock.now()) return known;
+    if (known && known.claims.exp * 1000 > clock.now()) return known;
     const claims = toClaims(await signer.verify(token, { type, audience: issuer }));
-    verified.set(key, claims);
-    return claims;
+    const anew = { claims, scopes: scopeList(scopeFromWire(claims.scope, dialect)) };
+    verified.set(key, anew);
+    return anew;
   }
 
   return {
@@ -71,7 +78,7 @@ export function createAccessTokens(context: Context): AccessTokens {
       );
     },
     async verify(token) {
-      const claims = await claimsOf(token);
+      const { claims, scopes } = await verifiedOf(token);
       // Never cached: a revocation, or a lost membership, counts at once.
       const standing = await store.reads.standing({ familyId: claims.fid, jti: claims.jti });
       if (!standing) throw invalidToken();
@@ -81,7 +88,7 @@ export function createAccessTokens(context: Context): AccessTokens {
         clientId: claims.client_id,
         role: standing.role,
         permissions: permissionsOf[standing.role],
-        scopes: scopeList(scopeFromWire(claims.scope, dialect)),
+        scopes,
         familyId: claims.fid,
         tokenId: claims.jti,
         expiresAt: claims.exp * 1000,

@@ -19,8 +19,7 @@ export function scopeToWire(scope: string, dialect: Dialect): string {
 
 /** Names that the service does not know stay as they are: no client is allowed them. */
 export function scopeFromWire(scope: string, dialect: Dialect): string {
-  const neutral = new Map<string, string>(scopes.map((name) => [inDialect(name, dialect), name]));
   return scopeList(scope)
-    .map((name) => neutral.get(name) ?? `unknown:${name}`)
+    .map((name) => scopes.find((known) => inDialect(known, dialect) === name) ?? `unknown:${name}`)
     .join(' ');
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { randomSecret, type Random } from '@sallyport/core';
 
 /**
@@ -21,7 +21,7 @@ export function newSecret(random: Random, kind: Exclude<keyof typeof secretPrefi
 
 /** What the store keeps of a secret: 256 random bits need no salt and no slow hash. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url');
+  return hash('sha256', secret, 'base64url');
 }
 
 /** Compares in a time that tells nothing of where the texts differ. */
