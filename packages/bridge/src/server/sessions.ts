@@ -65,9 +65,9 @@ export function createSessions(
 
   return {
     async create(caller, request, { idempotencyKey } = {}) {
-      const { archivedAt } = await registry.visible(caller, request.environment_id);
+      const { archivedAt, registration } = await registry.visible(caller, request.environment_id);
       if (archivedAt !== null) throw environmentDeleted('archived');
-      const creating = store.acts.createSession({
+      const session = {
         id: ids.next('session'),
         workId: ids.next('work'),
         accountId: caller.accountId,
@@ -76,14 +76,16 @@ export function createSessions(
         title: request.title,
         tags: request.tags,
         context: request.session_context,
-        events: draftEvents(request.events, ids),
-        ...timing(context),
-        idempotency: idempotencyOf(context, idempotencyKey, request),
-      });
+      };
+      const { now, terms } = timing(context);
+      const events = draftEvents(request.events, ids);
+      const idempotency = idempotencyOf(context, idempotencyKey, request);
+      const creating = store.acts.createSession({ ...session, events, now, terms, idempotency });
       queue.expect(request.environment_id);
       const { id, isNew } = await creating;
-      if (isNew) wakeups.notify(workTopic(request.environment_id));
-      return toWire(await visible(caller, id));
+      if (!isNew) return toWire(await visible(caller, id));
+      wakeups.notify(workTopic(request.environment_id));
+      return toWire({ ...session, createdAt: now, updatedAt: now, workState: 'queued', seen: registration });
     },
 
     async get(caller, id) {
