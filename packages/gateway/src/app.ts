@@ -124,7 +124,7 @@ export function createApp(served: Served, options: AppOptions): App {
   registerAccessLog(app, clock);
   served.callOrigins?.follow(app);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ [headerNames.requestId]: request.id, 'x-content-type-options': 'nosniff' });
+    reply.header(headerNames.requestId, request.id).header('x-content-type-options', 'nosniff');
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
       return done(new ServiceError('invalid_request', 'The Host header is missing.'));
     if (!request.is404) return done();

@@ -27,8 +27,9 @@ export function sendAnswer(endpoint: Endpoint, reply: FastifyReply, result: unkn
 
 /** The row's first success status that has a body, or has none, as the result does. */
 function statusFor({ responses }: Endpoint, result: unknown): number {
-  const statuses = Object.entries(responses).filter(
-    ([, schema]) => (schema === null) === (result === undefined),
-  );
-  return Number(statuses.find(([status]) => status < '300')?.[0] ?? 200);
+  for (const status in responses) {
+    const hasNoBody = responses[status as unknown as keyof typeof responses] === null;
+    if (status < '300' && hasNoBody === (result === undefined)) return Number(status);
+  }
+  return 200;
 }

@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { ServiceError } from '@sallyport/core';
 
+export interface CallSignal {
+  readonly signal: AbortSignal;
+  readonly end: () => void;
+}
+
 /** The signal of one call: aborts when the caller hangs up before the answer is out, when `other` aborts, or on `end`. */
-export function callSignal(
-  response: ServerResponse,
-  other?: AbortSignal,
-): { readonly signal: AbortSignal; readonly end: () => void } {
+export function callSignal(response: ServerResponse, other?: AbortSignal): CallSignal {
   const controller = new AbortController();
   const end = () => controller.abort(new ServiceError('draining', 'The stream has ended.'));
   const follow = () => controller.abort(other?.reason);

@@ -5,14 +5,13 @@ import { admit, readmit, type AdmissionOptions, type AnyCaller } from './admissi
 import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, HeldBytes } from './body-budget.ts';
-import { callSignal } from './call-signal.ts';
+import { Call } from './call.ts';
 import type { Traffic } from '../metrics/traffic.ts';
 import type { Drain } from './drain.ts';
-import { sendEventStream } from './event-stream.ts';
 import type { Handlers, SocketTaker, SseFrame } from './handler.ts';
+import { openSocket, streamEvents } from './lasting.ts';
 import { routePath } from './paths.ts';
 import type { UpgradeRouter } from './upgrades.ts';
-import { revoke, watchGrant } from './revocation.ts';
 import { validate, type Parts } from './validation.ts';
 
 /** The handlers that there are; a row without one answers 501. */
@@ -31,20 +30,10 @@ export interface PipelineOptions extends AdmissionOptions {
   readonly isLocal: (area: string) => boolean;
 }
 
-/** A call whose row is only known at run time; `Handlers` has the types row by row. */
-interface AnyCall extends Parts {
-  readonly caller: AnyCaller;
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  readonly readmit: () => Promise<AnyCaller>;
-  readonly log: FastifyRequest['log'];
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
 /** A body that takes longer to come in is one whose sender may have lost its credential meanwhile. */
 const slowBodyMs = 1000;
 
-type AnyHandler = (call: AnyCall) => Promise<unknown>;
+type AnyHandler = (call: Call) => Promise<unknown>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -67,7 +56,7 @@ export function registerContract(app: FastifyInstance, options: PipelineOptions)
 
 function registerRow(app: FastifyInstance, endpoint: Endpoint, options: PipelineOptions): void {
   const { upgrades } = options;
-  const handler = handlerOf(options.handlers, endpoint);
+  const row: ServedRow = { endpoint, handler: handlerOf(options.handlers, endpoint) };
   const meter = options.traffic.meter({ area: endpoint.area, row: endpoint.id, upstream: '' });
   app.route({
     method: endpoint.method,
@@ -85,13 +74,13 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
       request.caller = await admit(endpoint, request, reply, options);
     },
     handler: async (request, reply) => {
+      if (endpoint.body === undefined) return serve(row, request, reply, undefined, options);
       const held = options.bodies.hold();
       try {
-        await serve(endpoint, handler, request, reply, { ...options, held });
+        return await serve(row, request, reply, held, options);
       } finally {
         held.release();
       }
-      return reply;
     },
   });
 }
@@ -101,79 +90,76 @@ function handlerOf(handlers: PartialHandlers, { id, area }: Endpoint): AnyHandle
   return byVerb?.[id.slice(area.length + 1)] as AnyHandler | undefined;
 }
 
+interface ServedRow {
+  readonly endpoint: Endpoint;
+  readonly handler: AnyHandler | undefined;
+}
+
+/** How the answer comes: at once, over a WebSocket, or as server-sent events. */
+type Way = 'answer' | 'socket' | 'events';
+
 async function serve(
-  endpoint: Endpoint,
-  handler: AnyHandler | undefined,
+  row: ServedRow,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: PipelineOptions & { readonly held: HeldBytes },
-): Promise<void> {
-  const { dialect, clock, drain, upgrades, grants, held } = options;
-  const isSocket = endpoint.transport === 'websocket' && !asksForEvents(endpoint, request, upgrades);
-  const isEvents = endpoint.transport === 'sse' || (endpoint.transport === 'websocket' && !isSocket);
-  if (isSocket && !upgrades.isUpgrade(request.raw)) {
+  held: HeldBytes | undefined,
+  options: PipelineOptions,
+): Promise<FastifyReply> {
+  const { endpoint, handler } = row;
+  const way = wayOf(endpoint, request, reply, options.upgrades);
+  const readmitted = async () => (request.caller = await readmit(endpoint, request, options));
+  const body = held && (await bodyOf(endpoint, request, held, readmitted, options));
+  const parts = validate(endpoint, request, body, options.dialect);
+  if (handler === undefined)
+    throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
+  const { drain } = options;
+  // What lasts would be ended as soon as it began, and its client would be back at once: this one says when.
+  if (way !== 'answer' || isHeld(parts)) drain.signal.throwIfAborted();
+  const ending = way === 'answer' ? drain.signal : undefined;
+  const call = new Call({ request, reply, parts, readmit: readmitted, ending });
+  const result = await handler(call);
+  if (way === 'socket') {
+    reply.hijack();
+    openSocket(request, result as SocketTaker, options);
+  } else if (way === 'events' && request.method !== 'HEAD') {
+    reply.hijack();
+    await streamEvents(call, reply, result as SocketTaker | AsyncIterable<SseFrame>, options);
+  } else {
+    if (way === 'events') call.end(); // HEAD: nobody reads it
+    sendAnswer(endpoint, reply, result);
+  }
+  return reply;
+}
+
+/** Refuses a WebSocket's row to what is no handshake. */
+function wayOf(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  upgrades: UpgradeRouter,
+): Way {
+  if (endpoint.transport === 'sse') return 'events';
+  if (endpoint.transport !== 'websocket') return 'answer';
+  if (asksForEvents(endpoint, request, upgrades)) return 'events';
+  if (!upgrades.isUpgrade(request.raw)) {
     reply.header('upgrade', 'websocket');
     throw new ServiceError('invalid_request', 'This needs a WebSocket: Upgrade: websocket.');
   }
-  if (isSocket) upgrades.checkHandshake(request.raw);
-  const again = async () => (request.caller = await readmit(endpoint, request, options));
-  const beganAt = clock.monotonic();
-  const body = endpoint.body === undefined ? undefined : await readBody(endpoint, request.raw, held);
-  if (clock.monotonic() - beganAt >= slowBodyMs) await again();
-  const parts = validate(endpoint, request, body, dialect);
-  if (handler === undefined)
-    throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
-  const lasting = isSocket || isEvents;
-  // What lasts would be ended as soon as it began, and its client would be back at once: this one says when.
-  if (lasting || isHeld(parts)) drain.signal.throwIfAborted();
-  const { signal, end } = callSignal(reply.raw, lasting ? undefined : drain.signal);
-  const call: AnyCall = {
-    ...parts,
-    caller: request.caller,
-    requestId: request.id,
-    signal,
-    readmit: again,
-    log: request.log,
-    request,
-    reply,
-  };
-  const result = await handler(call);
+  upgrades.checkHandshake(request.raw);
+  return 'socket';
+}
 
-  if (isSocket) {
-    reply.hijack();
-    const take = result as SocketTaker;
-    return upgrades.accept(request.raw, request.id, (socket) => {
-      take(socket);
-      const unwatch = watchGrant(grants, request.caller, () => revoke(socket, clock));
-      socket.once('close', unwatch);
-    });
-  }
-  if (isEvents && request.method !== 'HEAD') {
-    reply.hijack();
-    const remove = drain.add({ end, terminate: () => reply.raw.destroy() });
-    let farewell = 'draining';
-    const unwatch = watchGrant(grants, request.caller, () => {
-      farewell = 'revoked';
-      end();
-    });
-    const frames = framesOf(result as SocketTaker | AsyncIterable<SseFrame>);
-    try {
-      await sendEventStream(reply.raw, frames, {
-        clock,
-        headers: sentHeaders(reply),
-        signal,
-        farewell: () => farewell,
-      });
-    } catch (error) {
-      request.log.error({ err: error }, 'event stream failed');
-    } finally {
-      unwatch();
-      remove();
-    }
-    return;
-  }
-  if (isEvents) end(); // HEAD: nobody reads it
-  sendAnswer(endpoint, reply, result);
+async function bodyOf(
+  endpoint: Endpoint,
+  { raw }: FastifyRequest,
+  held: HeldBytes,
+  readmitted: () => Promise<AnyCaller>,
+  { clock }: PipelineOptions,
+): Promise<unknown> {
+  const beganAt = clock.monotonic();
+  const body = await readBody(endpoint, raw, held);
+  if (clock.monotonic() - beganAt >= slowBodyMs) await readmitted();
+  return body;
 }
 
 /** Whether the frames of a WebSocket are to come as server-sent events. */
@@ -182,20 +168,7 @@ function asksForEvents(endpoint: Endpoint, { raw }: FastifyRequest, upgrades: Up
   return endpoint.eventStream === true && accepts && !upgrades.isUpgrade(raw);
 }
 
-function framesOf(result: SocketTaker | AsyncIterable<SseFrame>): AsyncIterable<SseFrame> {
-  if (typeof result !== 'function') return result;
-  if (result.events === undefined) throw new Error('A row with an event stream has a handler without one.');
-  return result.events();
-}
-
 /** Whether the caller waits for something to come. */
 function isHeld({ query }: Parts): boolean {
   return ((query as { readonly block_ms?: number } | undefined)?.block_ms ?? 0) > 0;
-}
-
-function sentHeaders(reply: FastifyReply): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(reply.getHeaders()))
-    if (value !== undefined) headers[name] = String(value);
-  return headers;
 }

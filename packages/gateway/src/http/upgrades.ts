@@ -37,6 +37,8 @@ interface Pending {
   readonly response: ServerResponse;
 }
 
+const ignore = () => undefined;
+
 export function createUpgradeRouter({
   drain,
   clock,
@@ -61,10 +63,23 @@ export function createUpgradeRouter({
     const upgrade = pending.get(request);
     if (upgrade === undefined) throw new Error('The request is no upgrade.');
     const { socket, head, response } = upgrade;
+    // The request lasts as long as the stream; `head` is a slice of a buffer of kilobytes.
+    pending.delete(request);
     response.detachSocket(socket);
+    // It never finishes: what waits for that holds the request for as long as the socket is open.
+    response.removeAllListeners('finish').removeAllListeners('error').on('error', ignore);
     response.statusCode = 101;
-    socket.once('close', () => response.emit('close'));
+    socket.on('close', () => response.emit('close'));
     return { socket, head };
+  }
+
+  /** By itself: what `accept` names would stay with these functions. */
+  function endWithDrain(webSocket: WebSocket): void {
+    const remove = drain.add({
+      end: () => webSocket.close(closeCodes.serviceRestart, 'service restart'),
+      terminate: () => webSocket.terminate(),
+    });
+    webSocket.on('close', remove);
   }
 
   return {
@@ -95,14 +110,13 @@ export function createUpgradeRouter({
       delete request.headers['sec-websocket-protocol'];
       requestIds.set(request, requestId);
       server.handleUpgrade(request, socket, head, (webSocket) => {
+        // The request lasts as long as the socket; of all that it said, nothing is asked for any more.
+        request.rawHeaders = [];
+        request.headers = {};
         // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
-        webSocket.on('error', () => undefined);
+        webSocket.on('error', ignore);
         open(webSocket);
-        const remove = drain.add({
-          end: () => webSocket.close(closeCodes.serviceRestart, 'service restart'),
-          terminate: () => webSocket.terminate(),
-        });
-        webSocket.once('close', remove);
+        endWithDrain(webSocket);
       });
     },
 

@@ -19,37 +19,44 @@ export function validate(
   dialect: Dialect,
 ): Parts {
   const issues: Issue[] = [];
-  const check = (schema: Endpoint['body'], value: unknown, prefix: string, name = (key: string) => key) => {
-    if (!schema) return undefined;
-    const result = schema.safeParse(value);
-    if (result.success) return result.data;
-    for (const { path, message } of result.error.issues) {
-      const isMissing = path.length > 0 && at(value, path) === undefined;
-      const [first, ...rest] = path.map(String);
-      const steps = first === undefined ? [] : [name(first), ...rest];
-      issues.push({
-        path: [prefix, ...steps].filter(Boolean).join('/') || 'body',
-        message: isMissing ? 'is required' : message,
-      });
-    }
-    return undefined;
-  };
   const headerName = (name: string) => inDialect(name, dialect);
+  const { headers, params, query } = endpoint;
   const parts = {
-    headers: check(endpoint.headers, headersFor(endpoint, request, dialect), 'headers', headerName),
-    params: check(endpoint.params, request.params, 'params'),
-    query: check(endpoint.query, request.query, 'query'),
-    body: isRaw(body) ? body : check(endpoint.body, body, ''),
+    headers: headers && check(headers, headersFor(endpoint, request, dialect), 'headers', issues, headerName),
+    params: params && check(params, request.params, 'params', issues),
+    query: query && check(query, request.query, 'query', issues),
+    body: isRaw(body) ? body : endpoint.body && check(endpoint.body, body, '', issues),
   };
   if (issues.length === 0) return parts;
   const named = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new ServiceError('invalid_request', `Not as it must be: ${named.slice(0, 500)}.`, { issues });
 }
 
+function check(
+  schema: NonNullable<Endpoint['body']>,
+  value: unknown,
+  prefix: string,
+  issues: Issue[],
+  name = (key: string) => key,
+): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const { path, message } of result.error.issues) {
+    const isMissing = path.length > 0 && at(value, path) === undefined;
+    const [first, ...rest] = path.map(String);
+    const steps = first === undefined ? [] : [name(first), ...rest];
+    issues.push({
+      path: [prefix, ...steps].filter(Boolean).join('/') || 'body',
+      message: isMissing ? 'is required' : message,
+    });
+  }
+  return undefined;
+}
+
 /** The headers that the row knows, under their neutral names. */
 function headersFor(endpoint: Endpoint, request: FastifyRequest, dialect: Dialect): Record<string, unknown> {
   const headers: Record<string, unknown> = {};
-  for (const name of Object.keys(endpoint.headers?.shape ?? {})) {
+  for (const name in endpoint.headers?.shape) {
     const value = request.headers[inDialect(name, dialect)];
     if (value !== undefined) headers[name] = value;
   }

@@ -37,7 +37,7 @@ export class Meter {
   /** Counts one request, from now until its answer is out or its stream has ended: then `ended` is called. */
   count(response: ServerResponse, ended?: () => void): void {
     this.inFlight++;
-    response.once('close', () => {
+    response.on('close', () => {
       this.inFlight--;
       ended?.();
       const { statusCode, writableFinished } = response;

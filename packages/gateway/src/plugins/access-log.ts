@@ -10,7 +10,8 @@ export function registerAccessLog(app: FastifyInstance, clock: Clock): void {
     if (log.isLevelEnabled?.('info') === false) return done();
     const started = clock.monotonic();
     const { ip } = request; // gone with the connection
-    reply.raw.once('close', () => {
+    const trace = traceOf(request);
+    reply.raw.on('close', () => {
       const { routeOptions } = request;
       if (routeOptions.logLevel === 'silent') return;
       const { statusCode, writableFinished } = reply.raw;
@@ -21,7 +22,7 @@ export function registerAccessLog(app: FastifyInstance, clock: Clock): void {
           row: routeOptions.config.endpoint?.id,
           method: request.method,
           url: loggedUrl(request.url),
-          ...traceOf(request),
+          ...trace,
           status: statusCode,
           ms: Math.round(clock.monotonic() - started),
           ip,

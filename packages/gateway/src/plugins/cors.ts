@@ -1,6 +1,12 @@
 import type { Dialect } from '@sallyport/core';
 import { contract, type Endpoint } from '@sallyport/core/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  RouteOptions,
+} from 'fastify';
 import { routePath } from '../http/paths.ts';
 
 /** Read by any page: what they say is public. */
@@ -22,12 +28,12 @@ export function registerCors(
   { dialect, origins }: { readonly dialect: Dialect; readonly origins: readonly string[] },
 ): void {
   const openIds = new Set(open.map(({ id }) => id));
-  const listedIds = new Set(listed.map(({ id }) => id));
-  app.addHook('onRequest', (request, reply, done) => {
-    const id = request.routeOptions.config.endpoint?.id ?? '';
-    if (openIds.has(id)) reply.header('access-control-allow-origin', '*');
-    if (listedIds.has(id) && origins.length > 0) allowListed(request, reply, origins);
-    done();
+  const listedIds = new Set(origins.length > 0 ? listed.map(({ id }) => id) : []);
+  app.addHook('onRoute', (route) => {
+    const id = route.config?.endpoint?.id ?? '';
+    if (openIds.has(id))
+      addFirst(route, (_request, reply) => reply.header('access-control-allow-origin', '*'));
+    if (listedIds.has(id)) addFirst(route, (request, reply) => allowListed(request, reply, origins));
   });
   if (origins.length === 0) return;
   for (const endpoint of listed) {
@@ -41,6 +47,15 @@ export function registerCors(
       void reply.code(204).send();
     });
   }
+}
+
+/** Before the checks: who is refused must be able to read why. */
+function addFirst(route: RouteOptions, act: (request: FastifyRequest, reply: FastifyReply) => unknown): void {
+  const first: onRequestHookHandler = (request, reply, done) => {
+    act(request, reply);
+    done();
+  };
+  route.onRequest = [first, ...[route.onRequest ?? []].flat()];
 }
 
 function allowListed(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {

@@ -1,26 +1,54 @@
 import type { SocketListener, StreamSocket } from '@sallyport/bridge/server';
 import type { RawData, WebSocket } from 'ws';
 
-/** A `ws` socket as the engine's port. */
-export function toStreamSocket(socket: WebSocket): StreamSocket {
-  return {
-    get bufferedAmount() {
-      return socket.bufferedAmount;
-    },
-    send: (text, sent) => socket.send(text, () => sent()),
-    ping: () => socket.ping(),
-    close: (code, reason) => socket.close(code, reason),
-    terminate: () => socket.terminate(),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
-    listen(listener: SocketListener) {
-      socket.on('message', (data: RawData, isBinary: boolean) =>
+/** A `ws` socket as the engine's port. A class: there are thousands, and closures of an object's own are many times as large. */
+class WsStreamSocket implements StreamSocket {
+  readonly #socket: WebSocket;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  send(text: string, sent: () => void): void {
+    this.#socket.send(text, () => sent());
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  listen(listener: SocketListener): void {
+    this.#socket
+      .on('message', (data: RawData, isBinary: boolean) =>
         listener.message(isBinary ? undefined : textOf(data)),
-      );
-      socket.on('pong', () => listener.pong());
-      socket.once('close', () => listener.closed());
-    },
-  };
+      )
+      .on('pong', () => listener.pong())
+      .on('close', () => listener.closed());
+  }
+}
+
+export function toStreamSocket(socket: WebSocket): StreamSocket {
+  return new WsStreamSocket(socket);
 }
 
 function textOf(data: RawData): string {

@@ -15,14 +15,15 @@ export function workerHandlers({ worker }: BridgeEngine): Handlers['worker'] {
 
     register: ({ caller, params }) => worker.register(caller, params.id),
 
-    async stream({ caller, headers, params, query, signal }) {
+    async stream(call) {
+      const { caller, headers, params, query } = call;
       const from = resumeFrom(query.from_seq, headers['last-event-id']);
       const attach = await worker.open(caller, params.id, { from });
       const take = (socket: WebSocket) => attach(toStreamSocket(socket));
       const events = () => {
         const opened = openEventSocket();
         attach(opened.socket);
-        return opened.frames(signal);
+        return opened.frames(call.signal);
       };
       return Object.assign(take, { events });
     },
