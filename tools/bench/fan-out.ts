@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { Agent } from 'undici';
 import { WebSocket } from 'ws';
 import { openCaller } from './queue/caller.ts';
 import { cpuMs, startServer, stopServer, type ServerProcess } from './server-process.ts';
@@ -70,14 +69,13 @@ async function openGateway(): Promise<Side> {
   const running = await startServer(0, server, 'gateway');
   const { port } = running;
   const login = JSON.parse(running.line) as Parameters<typeof openCaller>[0];
-  const agent = new Agent();
-  const caller = await openCaller(login, agent);
+  const caller = await openCaller(login);
   const environmentId = await caller.register('worker');
   const { id } = await caller.session(environmentId);
   const item = await caller.poll(environmentId, 0);
   await caller.ack(environmentId, item?.id ?? '');
   const token = await caller.takeOver(id);
-  await agent.close();
+  caller.close();
   const publisher = new WebSocket(`ws://127.0.0.1:${port}/v1/code/sessions/${id}/worker/events/stream`, {
     headers: { authorization: `Bearer ${token}`, 'vendor-version': '2023-06-01' },
   });

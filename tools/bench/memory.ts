@@ -7,7 +7,6 @@ import { connect, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Agent } from 'undici';
 import { openCaller } from './queue/caller.ts';
 import { startServer, stopServer, type ServerProcess } from './server-process.ts';
 
@@ -97,24 +96,22 @@ const bareStream = await withServer('ws', (running) =>
 
 const login = (running: ServerProcess) => JSON.parse(running.line) as Parameters<typeof openCaller>[0];
 const poll = await withServer('gateway', async (running) => {
-  const agent = new Agent();
-  const caller = await openCaller(login(running), agent);
+  const caller = await openCaller(login(running));
   const environments = await many((index) => caller.register(`worker-${index}`));
-  await agent.close();
+  caller.close();
   const authorization = `Authorization: ${caller.authorization}`;
   const request = (index: number) =>
     http(`/v1/environments/${environments[index] ?? ''}/work/poll?block_ms=60000`, authorization);
   return perConnection(running, request, { isAnswered: false });
 });
 const stream = await withServer('gateway', async (running) => {
-  const agent = new Agent();
-  const caller = await openCaller(login(running), agent);
+  const caller = await openCaller(login(running));
   const environmentId = await caller.register('worker');
   const workers = await many(async () => {
     const { id } = await caller.session(environmentId);
     return { id, token: await caller.takeOver(id) };
   });
-  await agent.close();
+  caller.close();
   const request = (index: number) => {
     const { id = '', token = '' } = workers[index] ?? {};
     return http(

@@ -1,32 +1,37 @@
-import type { Dispatcher } from 'undici';
-import { request } from 'undici';
 import type { BenchLogin } from '../gateway.ts';
+import { openRawHttp } from '../raw-http.ts';
 
-/** The calls of a bridge and of who gives it work, as bare HTTP: a client's own checks would be measured too. */
-export async function openCaller(
-  { url, logins: [login] }: { readonly url: string; readonly logins: readonly BenchLogin[] },
-  dispatcher: Dispatcher,
-) {
+/** The calls of a bridge and of who gives it work, as bare HTTP: a client's own work would be measured too. */
+export async function openCaller({
+  url,
+  logins: [login],
+}: {
+  readonly url: string;
+  readonly logins: readonly BenchLogin[];
+}) {
   const { accessToken = '', organizationId = '' } = login ?? {};
+  const http = openRawHttp(Number(new URL(url).port));
   const authorization = `Bearer ${accessToken}`;
   const runner = { 'x-environment-runner-version': '1.0.0' };
 
   async function call(method: 'GET' | 'POST', path: string, headers: object = {}, body?: object) {
-    const answer = await request(url + path, {
-      dispatcher,
-      method,
-      headers: { authorization, ...headers, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
-    return text;
+    const text = body && JSON.stringify(body);
+    const sent = {
+      host: 'bench',
+      authorization,
+      ...headers,
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...(method === 'POST' && { 'content-length': text?.length ?? 0 }),
+    };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+    return http.exchange(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text ?? ''}`);
   }
   const json = async <T>(...args: Parameters<typeof call>) => JSON.parse(await call(...args)) as T;
 
   const device = await call('POST', '/api/auth/trusted_devices', {}, { display_name: 'bench' });
   return {
     authorization,
+    close: () => http.close(),
 
     /** Gives the environment's id. */
     async register(worker: string): Promise<string> {

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Agent } from 'undici';
-import { startServer, stopServer } from '../server-process.ts';
+import { startServer } from '../server-process.ts';
 import { openCaller } from './caller.ts';
 import type { OpenQueue } from './queue.ts';
 
@@ -8,17 +7,18 @@ const server = fileURLToPath(new URL('server.ts', import.meta.url));
 
 /**
  * A gateway in a process of its own, as bridges use it: a session is created, a held poll answers, the item is acknowledged.
- * `bare`: all it says is the same, and nothing is behind it.
+ * It is started once, as the libraries are loaded once. `bare`: all it says is the same, and nothing is behind it.
  */
-export const openOverHttp =
-  (kind: 'gateway' | 'bare'): OpenQueue =>
-  async ({ workers, taken, done }) => {
-    const running = await startServer('0,1', server, kind);
-    const agent = new Agent({ connections: 2 * workers + 2, bodyTimeout: 0, headersTimeout: 0 });
-    const caller = await openCaller(JSON.parse(running.line) as Parameters<typeof openCaller>[0], agent);
+export function openOverHttp(kind: 'gateway' | 'bare'): OpenQueue {
+  let starting: ReturnType<typeof startServer> | undefined;
+
+  return async ({ workers, taken, done }) => {
+    starting ??= startServer('0,1', server, kind);
+    const running = await starting;
+    const caller = await openCaller(JSON.parse(running.line) as Parameters<typeof openCaller>[0]);
     const environments: string[] = [];
     for (let worker = 0; worker < workers; worker++)
-      environments.push(await caller.register(`worker-${worker}`));
+      environments.push(await caller.register(`${workers}-workers-${worker}`));
 
     let isOpen = true;
     async function work(environmentId: string): Promise<void> {
@@ -42,9 +42,9 @@ export const openOverHttp =
       },
       async close() {
         isOpen = false;
-        await agent.destroy();
+        caller.close();
         await Promise.all(works);
-        await stopServer(running);
       },
     };
   };
+}
