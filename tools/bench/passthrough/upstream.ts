@@ -30,6 +30,8 @@ const server = createServer((request, response) => {
       .end(small);
   }
 });
+// Longer than any proxy's turn: else one that does not ask first meets a connection that has just been closed.
+server.keepAliveTimeout = 600_000;
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
 sockets.on('connection', (socket) => {
   socket.on('error', () => undefined);
