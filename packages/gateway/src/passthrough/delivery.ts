@@ -1,16 +1,15 @@
 import type { Clock, TokenSource } from '@sallyport/core';
 import { retryAfterMs } from '@sallyport/core/client';
-import type { Dispatcher } from 'undici';
 import type { CredentialRule } from '../config/destinations.ts';
-import { rawOf } from './headers.ts';
+import type { AnswerHandler } from './dispatch.ts';
 import type { OutboxRequest } from './outbox-ports.ts';
 import type { Upstream } from './upstreams.ts';
 
 /** What an upstream says to a request, whole. */
 export interface DeliveredAnswer {
   readonly status: number;
-  readonly reason: string | undefined;
-  readonly raw: readonly (Buffer | string)[];
+  readonly reason: string;
+  readonly raw: readonly string[];
   readonly body: Buffer;
 }
 
@@ -96,44 +95,44 @@ function post(
     const chunks: Buffer[] = [];
     let bytes = 0;
     let head: Omit<DeliveredAnswer, 'body'> | undefined;
-    let controller: Dispatcher.DispatchController | undefined;
-    const abort = () => {
-      controller?.abort(signal.reason as Error);
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) return reject(signal.reason as Error);
     const end = () => signal.removeEventListener('abort', abort);
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(started) {
-        controller = started;
-        if (signal.aborted) abort();
+    const handler: AnswerHandler = {
+      head({ status, reason, headers: raw }) {
+        head = { status, reason, raw };
       },
-      onResponseStart(started, status, _headers, reason) {
-        if (status >= 200) head = { status, reason, raw: rawOf(started.rawHeaders) };
-      },
-      onResponseData(_controller, chunk) {
+      data(chunk) {
         bytes += chunk.length;
         if (bytes <= longestAnswer) chunks.push(chunk);
         else chunks.length = 0;
       },
-      onResponseEnd() {
+      end() {
         end();
         if (head) resolve({ ...head, body: Buffer.concat(chunks) });
       },
-      onResponseError(_controller, error) {
+      failed(error) {
         end();
         reject(error);
       },
     };
-    const options = { path: upstream.basePath + path, method: 'POST' as const, headers, body };
-    // The signal is the time limit: undici's would not count the wait for a connection.
-    upstream.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
+    // The signal is the time limit: it counts the wait for a connection, too.
+    const outgoing = {
+      method: 'POST',
+      path: upstream.basePath + path,
+      headers,
+      body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      idleMs: 0,
+    };
+    const control = upstream.dispatch(outgoing, handler);
+    const abort = () => {
+      control.abort(signal.reason as Error);
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', abort, { once: true });
   });
 }
 
-function headerOf(raw: readonly (Buffer | string)[], name: string): string | undefined {
-  for (let i = 0; i < raw.length; i += 2)
-    if (String(raw[i]).toLowerCase() === name) return String(raw[i + 1]);
+function headerOf(raw: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === name) return raw[i + 1];
   return undefined;
 }

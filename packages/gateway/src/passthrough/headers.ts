@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { headerNames } from '@sallyport/core/contract';
-import type { Dispatcher } from 'undici';
 import type { CredentialRule } from '../config/destinations.ts';
 
-/** This connection's alone (RFC 9110 7.6.1), `Trailer` in requests too: what it announces is not passed on. */
+/** This connection's alone (RFC 9110 7.6.1). */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -15,7 +14,7 @@ const hopByHop = [
   'upgrade',
   'http2-settings',
 ];
-const notPassedOn = [...hopByHop, 'trailer', 'host', 'expect', 'request-id'];
+const notPassedOn = [...hopByHop, 'host', 'expect', 'request-id'];
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'];
 /** What callers prove here who they are with: nothing that another service must see. */
 const credentials = ['authorization', headerNames.apiKey, 'cookie', 'x-trusted-device-token'];
@@ -98,8 +97,8 @@ export interface ResponseHeaders {
 const eventStream = /^\s*text\/event-stream\b/i;
 const droppedFromResponses = new Set(hopByHop);
 
-/** The headers of an upstream's answer on their way to the caller. `raw`: as undici has them, name and value by turns. */
-export function responseHeaders(raw: readonly (Buffer | string)[], requestId: string): ResponseHeaders {
+/** The headers of an upstream's answer on their way to the caller. `raw`: flat, name and value by turns. */
+export function responseHeaders(raw: readonly string[], requestId: string): ResponseHeaders {
   const list: string[] = [];
   let length: number | undefined;
   let contentType = '';
@@ -109,10 +108,10 @@ export function responseHeaders(raw: readonly (Buffer | string)[], requestId: st
   let hasCacheControl = false;
   const named = namedIn(connectionOf(raw));
   for (let i = 0; i < raw.length; i += 2) {
-    const name = latin1(raw[i]);
+    const name = raw[i] ?? '';
     const lower = name.toLowerCase();
     if (droppedFromResponses.has(lower) || named?.has(lower) === true) continue;
-    const value = latin1(raw[i + 1]);
+    const value = raw[i + 1] ?? '';
     if (lower === 'content-length') length = Number(value);
     else if (lower === 'content-type') contentType = value;
     else if (lower === 'content-encoding') contentEncoding = value.trim().toLowerCase();
@@ -152,31 +151,45 @@ export function withBody(list: readonly string[], body: Buffer, isAnother: boole
   return [...kept, 'content-length', String(body.length)];
 }
 
-/** Headers as undici has them, flat; those of HTTP/2 come as an object. */
-export function rawOf(headers: Dispatcher.DispatchController['rawHeaders']): readonly (Buffer | string)[] {
-  if (Array.isArray(headers)) return headers;
-  return Object.entries(headers ?? {}).flatMap(([name, value]) =>
-    name.startsWith(':') ? [] : [value ?? []].flat().flatMap((one) => [name, one]),
-  );
+/** What has no place after a body: it says who sends it, where to, or how it is to be read (RFC 9110 6.5.1). */
+const notInTrailers = new Set([
+  ...notPassedOn,
+  ...forwarding,
+  ...credentials,
+  'via',
+  'trailer',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'content-range',
+]);
+
+/** What follows a request's body on its way to the upstream, flat. Known once the body has ended. */
+export function requestTrailers({ rawTrailers, headers }: IncomingMessage): string[] {
+  const named = namedIn(headers.connection);
+  return rawTrailers.filter((_, i) => {
+    const lower = rawTrailers[i - (i % 2)]?.toLowerCase() ?? '';
+    return !notInTrailers.has(lower) && named?.has(lower) !== true;
+  });
 }
 
 /** Trailers as Node takes them; what says how a message is framed has no place there (RFC 9110 6.5.1). */
-export function trailersOf(raw: readonly (Buffer | string)[]): [string, string][] {
+export function trailersOf(raw: readonly string[]): [string, string][] {
   const trailers: [string, string][] = [];
   for (let i = 0; i < raw.length; i += 2) {
-    const name = latin1(raw[i]);
+    const name = raw[i] ?? '';
     const lower = name.toLowerCase();
     if (!droppedFromResponses.has(lower) && lower !== 'content-length')
-      trailers.push([name, latin1(raw[i + 1])]);
+      trailers.push([name, raw[i + 1] ?? '']);
   }
   return trailers;
 }
 
-function connectionOf(raw: readonly (Buffer | string)[]): string | undefined {
+function connectionOf(raw: readonly string[]): string | undefined {
   let found: string | undefined;
   for (let i = 0; i < raw.length; i += 2)
-    if (raw[i]?.length === 10 && latin1(raw[i]).toLowerCase() === 'connection')
-      found = joined(found, latin1(raw[i + 1]));
+    if (raw[i]?.length === 10 && raw[i]?.toLowerCase() === 'connection')
+      found = joined(found, raw[i + 1] ?? '');
   return found;
 }
 
@@ -202,8 +215,4 @@ function joined(before: string | undefined, last: string): string {
 
 function textOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
-}
-
-function latin1(bytes: Buffer | string | undefined): string {
-  return typeof bytes === 'string' ? bytes : (bytes?.toString('latin1') ?? '');
 }

@@ -4,9 +4,9 @@ import { ServiceError } from '@sallyport/core';
 import type { HeldBytes } from '../http/body-budget.ts';
 
 /**
- * A request's body on its way to an upstream, with the back-pressure of both. A stream apart from the request, because
- * undici destroys the body of a request that fails, and Node the connection of a request that is destroyed: there would be
- * nothing left to answer on.
+ * A request's body on its way to an upstream, with the back-pressure of both. A stream apart from the request, because the
+ * body of a request that fails is destroyed, and Node destroys the connection of a request that is: there would be nothing
+ * left to answer on.
  */
 export class Upload extends Readable {
   readonly #request: IncomingMessage;

@@ -1,10 +1,12 @@
 import type { Clock } from '@sallyport/core';
-import { Pool, type Dispatcher } from 'undici';
 import type { Config } from '../config/schema.ts';
 import { breakerStats, type Stat } from '../metrics/sources.ts';
 import { NotReady, type Checks } from '../plugins/health.ts';
 import { authoritiesOf } from './authorities.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
+import type { AnswerHandler, Client, Dispatch } from './dispatch.ts';
+import { Http1Client } from './http1/client.ts';
+import { undiciClient } from './over-undici.ts';
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts';
 
 /** A service that requests pass through to. Those of one origin share connections, breaker and retries. */
@@ -14,7 +16,7 @@ export interface Upstream {
   readonly basePath: string;
   readonly breaker: Breaker;
   readonly retries: RetryBudget;
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  readonly dispatch: Dispatch;
 }
 
 export interface Upstreams {
@@ -38,17 +40,16 @@ const waitingBytes = 128 * 1024;
 export function createUpstreams(urls: readonly string[], options: UpstreamOptions): Upstreams {
   const { connections, connectSeconds, http2, clock } = options;
   const ca = authoritiesOf(options.ca);
-  const connect = { timeout: connectSeconds * 1000, highWaterMark: waitingBytes, ...(ca && { ca }) };
+  const clientOptions = { connections, timeoutMs: connectSeconds * 1000, ca, waitingBytes, clock };
   const origins = new Set(urls.map((url) => new URL(url).origin));
   const shared = new Map(
     [...origins].map((origin) => {
-      const pool = new Pool(origin, { connections, connect, allowH2: http2 });
-      // WebSockets are upgrades of HTTP/1.1 connections.
-      const upgrades = http2 ? new Pool(origin, { connections, connect, allowH2: false }) : pool;
-      return [origin, upstreamAt(origin, pool, upgrades, clock)] as const;
+      const http1 = new Http1Client(origin, clientOptions);
+      const http2Client = http2 ? undiciClient(origin, clientOptions) : undefined;
+      return [origin, upstreamAt(origin, http1, http2Client, clock)] as const;
     }),
   );
-  const pools = [...shared.values()].flatMap((upstream) => [...upstream.pools]);
+  const clients = [...shared.values()].flatMap((upstream) => upstream.clients);
   return {
     at(url) {
       const { origin, pathname } = new URL(url);
@@ -59,22 +60,24 @@ export function createUpstreams(urls: readonly string[], options: UpstreamOption
     stats: () =>
       breakerStats([...shared.values()].map(({ origin, breaker }) => ({ origin, state: breaker.state }))),
     checks: Object.fromEntries(
-      [...shared.values()].map((upstream) => [`upstream ${upstream.origin}`, () => check(upstream)]),
+      [...shared.values()].map((upstream) => [`upstream ${upstream.origin}`, () => check(upstream, clock)]),
     ),
     async close() {
-      await Promise.all(pools.map((pool) => pool.destroy()));
+      await Promise.all(clients.map((client) => client.close()));
     },
   };
 }
 
-function upstreamAt(origin: string, pool: Pool, upgrades: Pool, clock: Clock) {
+function upstreamAt(origin: string, http1: Client, http2: Client | undefined, clock: Clock) {
+  const dispatch: Dispatch = (request, handler) =>
+    // WebSockets are upgrades of HTTP/1.1 connections.
+    (request.upgrades === true ? http1 : (http2 ?? http1)).dispatch(request, handler);
   return {
     origin,
-    pools: new Set([pool, upgrades]),
+    clients: http2 ? [http1, http2] : [http1],
     breaker: createBreaker({ clock }),
     retries: createRetryBudget(),
-    dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
-      void (options.upgrade ? upgrades : pool).dispatch(options, handler),
+    dispatch: http2 ? dispatch : http1.dispatch,
   };
 }
 
@@ -85,12 +88,12 @@ const freshMs = 10_000;
  * Asks an upstream that has not been heard from. Whoever balances loads sends nothing to a gateway that is not ready: this
  * is then the try that closes a breaker again.
  */
-async function check(upstream: Omit<Upstream, 'basePath'>): Promise<void> {
+async function check(upstream: Omit<Upstream, 'basePath'>, clock: Clock): Promise<void> {
   const { breaker } = upstream;
   if (breaker.state === 'closed' && breaker.silentMs < freshMs) return;
   if (breaker.admit() > 0) throw new NotReady(`breaker ${breaker.state}`);
   try {
-    await ask(upstream);
+    await ask(upstream, clock);
     breaker.succeeded();
   } catch {
     breaker.failed();
@@ -98,16 +101,27 @@ async function check(upstream: Omit<Upstream, 'basePath'>): Promise<void> {
   }
 }
 
+const patienceMs = 1_500;
+
 /** Whatever it answers, it does answer. */
-function ask({ dispatch }: Pick<Upstream, 'dispatch'>): Promise<void> {
+function ask({ dispatch }: Pick<Upstream, 'dispatch'>, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: () => undefined,
-      onResponseStart: () => resolve(),
-      onResponseData: () => undefined,
-      onResponseEnd: () => undefined,
-      onResponseError: (_controller, error) => reject(error),
+    const handler: AnswerHandler = {
+      head: () => settle(),
+      data: () => undefined,
+      end: () => undefined,
+      failed: (error) => settle(error),
     };
-    dispatch({ method: 'HEAD', path: '/', headersTimeout: 1500 }, handler);
+    const control = dispatch({ method: 'HEAD', path: '/', headers: [], body: null, idleMs: 0 }, handler);
+    const late = clock.after(patienceMs, () => {
+      const error = new Error('It does not answer in time.');
+      control.abort(error);
+      reject(error);
+    });
+    function settle(error?: Error): void {
+      late.cancel();
+      if (error) reject(error);
+      else resolve();
+    }
   });
 }

@@ -33,7 +33,7 @@ export function splice(
   { socket: caller, head }: UpgradedConnection,
   upstream: Duplex,
   options: {
-    readonly raw: readonly (Buffer | string)[];
+    readonly raw: readonly string[];
     readonly requestId: string;
     readonly drain: Drain;
     readonly meter: Meter;
@@ -62,7 +62,7 @@ export function splice(
       caller.once('drain', () => upstream.resume());
     }
   });
-  upstream.once('end', () => caller.end());
+  upstream.once('end', () => caller.end()).resume();
   caller.pipe(upstream);
   const before = { read: caller.bytesRead - head.length, written: caller.bytesWritten };
 
@@ -85,7 +85,7 @@ export function splice(
   });
 }
 
-function switchingProtocols(raw: readonly (Buffer | string)[], requestId: string): string {
+function switchingProtocols(raw: readonly string[], requestId: string): string {
   const { list } = responseHeaders(raw, requestId);
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
   for (let i = 0; i < list.length; i += 2) head += `${list[i] ?? ''}: ${list[i + 1] ?? ''}\r\n`;

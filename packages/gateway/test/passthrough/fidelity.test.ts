@@ -98,6 +98,43 @@ describe('an answer', () => {
     },
   );
 
+  test.each([3, 20_000])(
+    'of %d bytes keeps the connection, as Node would have it, and its place in line',
+    async (length) => {
+      const first = gate();
+      await using upstream = await rawUpstream(async (socket, head) => {
+        if (head.includes('?first')) await first.opened;
+        socket.write(answer('x'.repeat(length)));
+        if (head.includes('?second')) first.open();
+      });
+      await using served = await through(upstream.url);
+      const keeping = (path: string) => get(path).replace('Connection: close\r\n', '');
+      const text = await exchange(
+        served.port,
+        keeping('/v1/models?first') + keeping('/v1/models?second') + get('/v1/models?third'),
+      );
+      const heads = text.split('x'.repeat(length)).slice(0, 3);
+      expect(heads.map((head) => /Connection: (.*)/i.exec(head)?.[1])).toEqual([
+        'keep-alive',
+        'keep-alive',
+        'close',
+      ]);
+      for (const head of heads)
+        expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\nDate: \w{3}, .* GMT\r\n[^]*\r\n\r\n$/);
+      expect(heads.slice(0, 2).map((head) => /Keep-Alive: (.*)/.exec(head)?.[1])).toEqual([
+        'timeout=72',
+        'timeout=72',
+      ]);
+    },
+  );
+
+  test('to a caller of HTTP/1.0 is one', async () => {
+    await using upstream = await rawUpstream((socket) => socket.write(answer('short')));
+    await using served = await through(upstream.url);
+    const text = await exchange(served.port, 'GET /v1/models HTTP/1.0\r\nHost: x\r\n\r\n');
+    expect(text).toMatch(/\r\nConnection: close\r\n[^]*short$/);
+  });
+
   test('to HEAD has the length of what GET would have', async () => {
     await using upstream = await rawUpstream((socket) =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n'),
@@ -197,6 +234,28 @@ describe('a request', () => {
     );
     expect(text).toMatch(/^HTTP\/1\.1 200/);
     expect(body.replace(/\r\n|^\d+$/gm, '').replace(/^5|0$/g, '')).toBe(expected);
+  });
+
+  test('in chunks has its trailers behind them, but for those that nobody may send there', async () => {
+    let body = '';
+    await using upstream = await rawUpstream((socket, _head, rest) => {
+      const take = (bytes: Buffer) => {
+        body += bytes.toString();
+        if (body.endsWith('\r\n\r\n')) socket.write(answer('ok'));
+      };
+      take(rest);
+      socket.on('data', take);
+    });
+    await using served = await through(upstream.url);
+    const text = await exchange(
+      served.port,
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nConnection: close, X-Named\r\nTrailer: X-Sum\r\n' +
+        'Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 6\r\nX-Named: 1\r\nContent-Type: a/b\r\n' +
+        'Authorization: Bearer late\r\nHost: evil\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n',
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200/);
+    expect(upstream.heads[0]).toMatch(/\r\nTrailer: X-Sum/);
+    expect(body).toBe('2\r\nok\r\n0\r\nX-Sum: 6\r\n\r\n');
   });
 
   test('whose path no route has stays here; other methods at a path that goes upstream go there', async () => {
