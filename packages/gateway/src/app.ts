@@ -16,6 +16,7 @@ import type { Gates } from './http/admission.ts';
 import type { CallOrigins } from './http/call-origin.ts';
 import { collectAllowedMethods } from './http/allowed-methods.ts';
 import { createBodyBudget } from './http/body-budget.ts';
+import { DirectWay } from './http/direct-way.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { Authenticator } from './http/handler.ts';
 import type { Listener } from './http/listener.ts';
@@ -31,7 +32,7 @@ import { upgradableIn } from './http/upgradable.ts';
 import { createUpgradeRouter } from './http/upgrades.ts';
 import { registerPassthrough, type Passthrough } from './passthrough/routes.ts';
 import { isUploading } from './passthrough/upload.ts';
-import { registerAccessLog } from './plugins/access-log.ts';
+import { createAccessLog, registerAccessLog } from './plugins/access-log.ts';
 import { registerCors } from './plugins/cors.ts';
 import { registerHealth, type Checks, type Warnings } from './plugins/health.ts';
 import { registerMetrics } from './plugins/metrics.ts';
@@ -105,7 +106,7 @@ export function createApp(served: Served, options: AppOptions): App {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     childLoggerFactory: (log, bindings, options) => new LazyLog(log, bindings, options),
     requestIdHeader: false,
-    genReqId: (request) => requestIdOf(request, ids),
+    genReqId: (request) => directWay.idOf(request) ?? requestIdOf(request, ids),
     // One proxy: what stands before the last address is its caller's own word, and limits count by addresses.
     trustProxy: options.trustProxy ? (_address, hop) => hop === 0 : false,
     return503OnClosing: false,
@@ -121,7 +122,9 @@ export function createApp(served: Served, options: AppOptions): App {
   app.setErrorHandler((error, request, reply) => refusals.onError(error, request, reply));
 
   const methodsAt = collectAllowedMethods(app);
-  registerAccessLog(app, clock);
+  const accessLog = createAccessLog(app.log, { clock, trustProxy: options.trustProxy });
+  const directWay = new DirectWay(app, ids, accessLog);
+  registerAccessLog(app, accessLog, (request) => directWay.idOf(request) !== undefined);
   served.callOrigins?.follow(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(headerNames.requestId, request.id).header('x-content-type-options', 'nosniff');
@@ -133,6 +136,7 @@ export function createApp(served: Served, options: AppOptions): App {
     if (methods.length > 0) reply.header('allow', methods.join(', '));
     done(unrouted(request.raw, methods));
   });
+  directWay.follow();
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (drain.draining) reply.header('connection', 'close');
     done();
@@ -158,6 +162,7 @@ export function createApp(served: Served, options: AppOptions): App {
       upgrades,
       isLocal,
       traffic,
+      directWay,
       publicUrl,
     };
     registerContract(scope, context);
@@ -177,7 +182,7 @@ export function createApp(served: Served, options: AppOptions): App {
       await app.ready();
       const serve = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response);
       listener.open({
-        serve,
+        serve: (request, response) => directWay.serve(request, response),
         upgrade: (request, socket, head) => upgrades.receive(request, { socket, head }, serve),
         upgradable: upgradableIn(dialect, passthrough?.destinations),
         clientError(error, socket) {

@@ -26,6 +26,9 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** Longer than the 60 s of common proxies, so that they close first. */
+export const keepAliveSeconds = 72;
+
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -46,7 +49,7 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
     {
       requestTimeout: 300_000, // a feedback bundle of 50 MiB over a slow line
       requireHostHeader: false, // refused by the app, in the service's shape
-      keepAliveTimeout: 72_000, // longer than the 60 s of common proxies, so that they close first
+      keepAliveTimeout: keepAliveSeconds * 1000,
       shouldUpgradeCallback: (request) => upgradable(request),
     },
     (request, response) => serve(request, response),

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isCut } from '../http/cut.ts';
 import { Histogram } from './histogram.ts';
 
 /** Whose requests are counted together. Never a path or an id: there are as many as the contract has rows. */
@@ -40,10 +41,7 @@ export class Meter {
     response.on('close', () => {
       this.inFlight--;
       ended?.();
-      const { statusCode, writableFinished } = response;
-      // A switch of protocols has no end of its own.
-      const isCut = !writableFinished && statusCode !== 101;
-      const at = isCut ? statusClasses.length - 1 : Math.floor(statusCode / 100) - 1;
+      const at = isCut(response) ? statusClasses.length - 1 : Math.floor(response.statusCode / 100) - 1;
       this.requests[at] = (this.requests[at] ?? 0) + 1;
     });
   }

@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { ServiceError, type Clock, type Timer } from '@sallyport/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Dispatcher } from 'undici';
 import type { Drain } from '../http/drain.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { Answer } from './answer.ts';
+import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from './dispatch.ts';
 import { loginEnded, malformed, timedOut, tooSlow, unreachable } from './failures.ts';
-import { rawOf, trailersOf } from './headers.ts';
+import { trailersOf } from './headers.ts';
 import type { Inspect } from './inspection.ts';
+import type { Passing } from './passing.ts';
 import { Upload } from './upload.ts';
 import type { Upstream } from './upstreams.ts';
 
@@ -17,6 +17,8 @@ export interface Outbound {
   readonly path: string;
   readonly headers: string[];
   readonly body: Buffer | Upload | null;
+  /** What follows a body in chunks. */
+  readonly trailers: (() => readonly string[]) | undefined;
   /** How long the answer may take to begin, from when the request is with the upstream. */
   readonly headersMs: number;
   /** How long it may pause, and the upload too. */
@@ -30,9 +32,9 @@ export interface Outbound {
   readonly meter: Meter;
   readonly inspect: Inspect | undefined;
   /** The headers with another credential, after this one was refused. */
-  readonly renew?: () => Promise<string[]>;
+  readonly renew: (() => Promise<string[]>) | undefined;
   /** Takes the connection once the upstream has switched protocols. */
-  readonly upgrade?: (raw: readonly (Buffer | string)[], socket: Duplex) => void;
+  readonly upgrade: ((headers: readonly string[], socket: Duplex) => void) | undefined;
 }
 
 export interface Surroundings {
@@ -46,14 +48,15 @@ const maxRetries = 2;
  * Takes a request to its upstream and the answer back: headers as soon as they come, bodies with the back-pressure of the
  * slower side. Whoever hangs up ends the other side too.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
+export class Exchange implements AnswerHandler {
+  readonly #passing: Passing;
   readonly #outbound: Outbound;
   readonly #around: Surroundings;
   readonly #answer: Answer;
   #headers: string[];
-  #controller: Dispatcher.DispatchController | undefined;
+  #control: Control | undefined;
+  /** The upstream may have heard of it. */
+  #isUnderWay = false;
   #timer: Timer | undefined;
   #sentAt = 0;
   #attempts = 0;
@@ -64,21 +67,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #gone = false;
   #leaveDrain: (() => void) | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, outbound: Outbound, around: Surroundings) {
-    this.#request = request;
-    this.#reply = reply;
+  constructor(passing: Passing, outbound: Outbound, around: Surroundings) {
+    this.#passing = passing;
     this.#outbound = outbound;
     this.#around = around;
     this.#headers = outbound.headers;
-    this.#answer = new Answer(request, reply, around.drain, outbound.meter);
+    this.#answer = new Answer(passing, around.drain, outbound.meter);
   }
 
   start(): void {
-    const { raw } = this.#reply;
+    const { response } = this.#passing;
     // The caller may have gone while it was asked who it is.
-    if (raw.closed) return;
+    if (response.closed) return;
     this.#outbound.upstream.retries.began();
-    raw.once('close', this.#onClose);
+    response.once('close', this.#onClose);
     if (this.#outbound.isHeld)
       this.#leaveDrain = this.#around.drain.add({
         end: () =>
@@ -89,25 +91,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #send(): void {
-    const { upstream, path, body, headersMs, idleMs, upgrade } = this.#outbound;
+    const { upstream, path, body, headersMs, idleMs, trailers, upgrade } = this.#outbound;
     const waitMs = upstream.breaker.admit();
     if (waitMs > 0) return this.#refuse(unreachable(undefined, waitMs));
-    this.#controller = undefined;
+    this.#isUnderWay = false;
     this.#sentAt = this.#around.clock.monotonic();
     this.#await(body instanceof Upload ? Math.max(headersMs, idleMs) : headersMs);
-    upstream.dispatch(
-      {
-        path: upstream.basePath + path,
-        method: this.#request.method,
-        headers: this.#headers,
-        body,
-        ...(upgrade && { upgrade: 'websocket' }),
-        // Undici's begins while the body is on its way.
-        headersTimeout: 0,
-        bodyTimeout: idleMs,
-      },
-      this,
-    );
+    const { method = 'GET' } = this.#passing.raw;
+    const headers = this.#headers;
+    const upgrades = upgrade !== undefined;
+    try {
+      this.#control = upstream.dispatch(
+        { method, path: upstream.basePath + path, headers, body, trailers, idleMs, upgrades },
+        this,
+      );
+    } catch (error) {
+      this.failed(error as Error);
+    }
   }
 
   #await(ms: number): void {
@@ -125,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#answer.begun || this.#gone || this.#answer.ended) return;
     this.#outbound.upstream.breaker.released();
     this.#refuse(error);
-    this.#controller?.abort(error);
+    this.#control?.abort(error);
   }
 
   readonly #onClose = () => {
@@ -137,35 +137,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#answer.ended || this.#gone) return;
     this.#gone = true;
     upstream.breaker.released();
-    this.#controller?.abort(new Error('The caller hung up.'));
+    this.#control?.abort(new Error('The caller hung up.'));
     if (body instanceof Upload) body.destroy();
   };
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#gone) controller.abort(new Error('Nobody waits for the answer.'));
+  began(): void {
+    this.#isUnderWay = true;
   }
 
-  onBodySent(): void {
+  uploaded(): void {
     if (this.#outbound.body instanceof Upload && !this.#answer.begun) this.#await(this.#outbound.idleMs);
   }
 
-  onRequestSent(): void {
+  sent(): void {
     if (this.#outbound.body instanceof Upload && !this.#answer.begun) this.#await(this.#outbound.headersMs);
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    _headers: unknown,
-    statusMessage?: string,
-  ): void {
-    if (status < 200 || this.#gone) return;
+  head({ status, reason, headers }: AnswerHead): void {
+    if (this.#gone) return;
     this.#answered();
     this.#discards = status === 401 && this.#mayRenew();
     if (this.#discards) return;
     const { inspect, isEndless } = this.#outbound;
-    const isEventStream = this.#answer.begin(status, statusMessage, rawOf(controller.rawHeaders), inspect);
+    const isEventStream = this.#answer.begin(status, reason, headers, inspect);
     if (!this.#answer.begun) return this.#await(this.#outbound.idleMs);
     this.#leaveDrain?.();
     if (isEventStream && isEndless)
@@ -175,37 +169,41 @@ export class Exchange implements Dispatcher.DispatchHandler {
       });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#gone || this.#answer.ended || this.#discards) return;
-    this.#answer.data(controller, chunk);
+  data(chunk: Buffer): void {
+    if (this.#gone || this.#answer.ended || this.#discards || this.#control === undefined) return;
+    this.#answer.data(this.#control, chunk);
   }
 
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
+  flush(): void {
+    if (this.#answer.begun) this.#answer.flushHeaders();
+  }
+
+  end(trailers: readonly string[]): void {
     if (this.#gone) return;
     if (this.#discards) return void this.#renew();
     try {
       this.#timer?.cancel();
-      this.#answer.end(trailersOf(rawOf(controller.rawTrailers)));
+      this.#answer.end(trailersOf(trailers));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return this.#refuse(error);
     }
     // The upstream has said all before it has heard all: what still comes is for nobody.
-    if (!this.#request.raw.complete) this.#answer.hangUpSoon();
+    if (!this.#passing.raw.complete) this.#answer.hangUpSoon();
     // Begun before the drain, the answer has not told its caller to hang up.
     else if (this.#around.drain.draining) this.#answer.hangUp();
   }
 
-  onResponseError(_controller: unknown, error: Error): void {
+  failed(error: Error): void {
     if (this.#gone || this.#answer.ended) return;
     this.#timer?.cancel();
     if (this.#answer.begun) {
-      this.#request.log.warn({ err: error }, 'the upstream broke off its answer');
+      this.#passing.log.warn({ err: error }, 'the upstream broke off its answer');
       return this.#answer.cut();
     }
     // The upload's own: it broke off, or was too large.
     if (error instanceof ServiceError) return this.#giveUp(error);
-    if (codeOf(error) === 'UND_ERR_INVALID_ARG') return this.#giveUp(malformed(error));
+    if (error instanceof MalformedRequest) return this.#giveUp(malformed(error));
     this.#outbound.upstream.breaker.failed();
     if (!this.#mayRetry()) return this.#refuse(unreachable(error));
     this.#attempts++;
@@ -213,18 +211,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#send();
   }
 
-  onRequestUpgrade(
-    controller: Dispatcher.DispatchController,
-    _status: number,
-    _headers: unknown,
-    socket: Duplex,
-  ): void {
+  switched({ headers }: AnswerHead, socket: Duplex): void {
     // From the first tick: an ECONNRESET without a listener would end the process.
     socket.on('error', () => socket.destroy());
     if (this.#gone) return void socket.destroy();
     this.#answered();
     this.#answer.leave();
-    this.#outbound.upgrade?.(rawOf(controller.rawHeaders), socket);
+    this.#outbound.upgrade?.(headers, socket);
   }
 
   #answered(): void {
@@ -237,8 +230,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #mayRetry(): boolean {
     const { body, isSafe, upstream } = this.#outbound;
     if (body instanceof Upload || this.#attempts >= maxRetries) return false;
-    const isUnsent = this.#controller === undefined;
-    if (!isUnsent && !(isSafe && body === null)) return false;
+    if (this.#isUnderWay && !(isSafe && body === null)) return false;
     return this.#attempts > 0 || upstream.retries.take();
   }
 
@@ -263,7 +255,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.#answer.ended) return;
     this.#answer.close();
-    this.#controller?.abort(new Error('The gateway drains.'));
+    this.#control?.abort(new Error('The gateway drains.'));
   }
 
   #refuse(error: ServiceError): void {
@@ -273,8 +265,4 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (body instanceof Upload) body.destroy();
     this.#answer.refuse(error);
   }
-}
-
-function codeOf(error: Error): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }

@@ -1,5 +1,5 @@
 import { ServiceError, type TokenSource } from '@sallyport/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import type { CredentialRule } from '../config/destinations.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
@@ -7,19 +7,16 @@ import type { Meter } from '../metrics/traffic.ts';
 import type { Conformance } from './conformance.ts';
 import { Exchange, type Outbound, type Surroundings } from './exchange.ts';
 import { loginEnded } from './failures.ts';
-import { isInCircle, requestHeadersBy } from './headers.ts';
+import { isInCircle, requestHeadersBy, requestTrailers } from './headers.ts';
 import type { Inspect } from './inspection.ts';
+import type { Passing } from './passing.ts';
 import { targetOf } from './target.ts';
 import { bodyOf, Upload, type Collected } from './upload.ts';
 import type { Upstream } from './upstreams.ts';
 import { splice, watchForEnd } from './websocket.ts';
 
 /** Passes a request on, and its answer back. Throws, or rejects, where it cannot be passed on at all. */
-export type Forwarder = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  arrived: number,
-) => void | Promise<void>;
+export type Forwarder = (passing: Passing, arrived: number) => void | Promise<void>;
 
 export interface ForwarderOptions extends Surroundings {
   readonly upstream: Upstream;
@@ -48,7 +45,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const requestHeaders = requestHeadersBy({ ...options, isWorkers, isInspected: inspect !== undefined });
   const login = options.credential.kind === 'login' && !isWorkers ? options.login : undefined;
 
-  function switchFor({ raw, id }: FastifyRequest): NonNullable<Outbound['upgrade']> {
+  function switchFor({ raw, id }: Passing): NonNullable<Outbound['upgrade']> {
     const endWatch = watchForEnd(raw.socket);
     return (headers, socket) => {
       endWatch();
@@ -56,52 +53,45 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     };
   }
 
-  function collectedFor({ raw }: FastifyReply, { collected }: Conformance): Collected {
+  function collectedFor({ response }: Passing, { collected }: Conformance): Collected {
     const held = options.bodies.hold();
-    raw.once('close', () => held.release());
+    response.once('close', () => held.release());
     return { ...collected, held };
   }
 
-  function send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    path: string,
-    body: Outbound['body'],
-    bearer?: string,
-  ): void {
-    const { raw } = request;
+  function send(passing: Passing, path: string, body: Outbound['body'], bearer?: string): void {
+    const { raw, id } = passing;
     const held = heldMs(path);
     new Exchange(
-      request,
-      reply,
+      passing,
       {
         upstream,
         path,
-        headers: requestHeaders(raw, request.id, bearer),
+        headers: requestHeaders(raw, id, bearer),
         body,
+        trailers: body instanceof Upload ? () => requestTrailers(raw) : undefined,
         headersMs: headersMs + held,
         idleMs,
-        isSafe: !isHandedOut && safeMethods.has(request.method),
+        isSafe: !isHandedOut && safeMethods.has(raw.method ?? ''),
         isEndless,
         isHeld: held > 0,
         meter,
         inspect,
-        ...(login && {
-          async renew() {
-            const refused = bearer === undefined ? {} : { refused: bearer };
-            return requestHeaders(raw, request.id, await login.token({ forceRefresh: true, ...refused }));
-          },
-        }),
-        ...(upgrades.isUpgrade(raw) && { upgrade: switchFor(request) }),
+        renew: login && (() => renewed(login, passing, bearer)),
+        upgrade: upgrades.isUpgrade(raw) ? switchFor(passing) : undefined,
       },
       options,
     ).start();
   }
 
+  async function renewed(by: TokenSource, { raw, id }: Passing, bearer?: string): Promise<string[]> {
+    const refused = bearer === undefined ? {} : { refused: bearer };
+    return requestHeaders(raw, id, await by.token({ forceRefresh: true, ...refused }));
+  }
+
   /** What has to wait: for a body that is sent in one piece, for the token of the gateway's own login. */
   async function sendLater(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    passing: Passing,
     path: string,
     { body, arrived }: { readonly body: Promise<Buffer> | Upload | null; readonly arrived: number },
   ): Promise<void> {
@@ -109,30 +99,31 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const ready = await body;
     const waited = clock.monotonic() - began;
     if (Buffer.isBuffer(ready)) meter.receivedBytes += ready.length;
-    conformance?.request(request, ready instanceof Upload ? undefined : ready);
+    if (passing.request) conformance?.request(passing.request, ready instanceof Upload ? undefined : ready);
     const bearer = await login?.token().catch((error: unknown) => {
       if (ready instanceof Upload) ready.destroy();
       throw loginEnded(error);
     });
     meter.gatewaySeconds.observe((clock.monotonic() - arrived - waited) / 1000);
-    send(request, reply, path, ready, bearer);
+    send(passing, path, ready, bearer);
   }
 
-  return (request, reply, arrived) => {
-    checkFraming(request.raw);
-    const path = targetOf(request.url);
-    const body = bodyOf(request.raw, maxBodyBytes, conformance && collectedFor(reply, conformance));
+  return (passing, arrived) => {
+    const { raw } = passing;
+    checkFraming(raw);
+    const path = targetOf(raw.url ?? '/');
+    const body = bodyOf(raw, maxBodyBytes, conformance && collectedFor(passing, conformance));
     if (login !== undefined || conformance !== undefined || body instanceof Promise)
-      return sendLater(request, reply, path, { body, arrived });
+      return sendLater(passing, path, { body, arrived });
     meter.gatewaySeconds.observe((clock.monotonic() - arrived) / 1000);
-    return send(request, reply, path, body);
+    return send(passing, path, body);
   };
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Refuses what proxies and servers are known to read in two ways, and what came through here before. */
-export function checkFraming({ headers, rawHeaders }: FastifyRequest['raw']): void {
+export function checkFraming({ headers, rawHeaders }: IncomingMessage): void {
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     throw new ServiceError('invalid_request', 'The only transfer encoding is chunked.');

@@ -12,7 +12,7 @@ import type { Meter } from '../metrics/traffic.ts';
 import type { Conformance } from './conformance.ts';
 import type { DeliveredAnswer } from './delivery.ts';
 import { unreachable } from './failures.ts';
-import { checkFraming, type Forwarder } from './forward.ts';
+import { checkFraming } from './forward.ts';
 import { requestHeadersBy, responseHeaders, withBody } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import type { Outbox } from './outbox.ts';
@@ -43,7 +43,9 @@ export interface KeepingOptions {
 }
 
 /** Passes requests on as a forwarder does, but keeps those that their upstream cannot take now. */
-export function createKeepingForwarder(options: KeepingOptions): Forwarder {
+export function createKeepingForwarder(
+  options: KeepingOptions,
+): (request: FastifyRequest, reply: FastifyReply, arrived: number) => Promise<void> {
   const { endpoint, outbox, clock, ids, bodies, meter, conformance, mayKeep } = options;
   const { trustProxy, inspect } = options;
   const rowBytes = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;

@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Destination, Destinations } from '../config/destinations.ts';
 import { admit, guard, type AdmissionOptions, type AnyCaller, type Guarded } from '../http/admission.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
+import type { DirectWay } from '../http/direct-way.ts';
 import type { Drain } from '../http/drain.ts';
 import { routePath } from '../http/paths.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
@@ -19,11 +20,13 @@ import type { ValidationMode } from '../config/schema.ts';
 import { readdressing } from './addresses.ts';
 import { conformanceTo } from './conformance.ts';
 import type { Drift } from './drift.ts';
+import { directly } from './direct.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { inspecting } from './inspecting.ts';
 import { createKeepingForwarder, isKept } from './keeping.ts';
 import type { Occupancy } from './occupancy.ts';
 import type { Outbox } from './outbox.ts';
+import { ThroughFastify } from './passing.ts';
 import type { Upstreams } from './upstreams.ts';
 
 /** What passes through, and where to. */
@@ -59,6 +62,7 @@ export interface PassthroughOptions extends AdmissionOptions {
   readonly bodies: BodyBudget;
   readonly upgrades: UpgradeRouter;
   readonly traffic: Traffic;
+  readonly directWay: DirectWay;
   /** Where clients reach this gateway. */
   readonly publicUrl: string;
   /** Whether what an organization sends may rest here. */
@@ -66,6 +70,7 @@ export interface PassthroughOptions extends AdmissionOptions {
 }
 
 type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
+type Forward = (request: FastifyRequest, reply: FastifyReply, arrived: number) => void | Promise<void>;
 type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<AnyCaller>;
 
 /** Pages for browsers, which belong to the authorization server. */
@@ -105,8 +110,11 @@ export function registerPassthrough(
 
   const meterAt = (to: ToUpstream, area: string, row: string) =>
     traffic.meter({ area, row, upstream: passthrough.upstreams.at(to.url).origin });
-  const hook = (forward: Forwarder, meter: Meter, admission?: Admission) =>
-    onRequest({ clock, forward, meter, admission, occupancy: passthrough.occupancy });
+  const { occupancy } = passthrough;
+  const hook = (forward: Forward, meter: Meter, admission?: Admission) =>
+    onRequest({ clock, forward, meter, admission, occupancy });
+  const direct = (forward: Forwarder, meter: Meter, row?: string) =>
+    directly({ way: options.directWay, clock, meter, occupancy, forward, row });
 
   const byPath = Map.groupBy(endpoints, (endpoint) => routePath(endpoint, dialect));
   for (const [url, rows] of byPath) {
@@ -125,32 +133,33 @@ export function registerPassthrough(
         passthrough.drift &&
         conformanceTo(endpoint, { mode: passthrough.validation, dialect, drift: passthrough.drift, meter });
       const inspect = inspecting(readdress, conformance);
-      const keeps = passthrough.outbox !== undefined && isKept(endpoint);
-      const forward = keeps
-        ? createKeepingForwarder({
-            ...options,
-            ...passthrough,
-            endpoint,
-            outbox: passthrough.outbox,
-            meter,
-            conformance,
-            inspect,
-          })
-        : forwarder(to, meter, {
-            conformance,
-            inspect,
-            isWorkers: endpoint.auth === 'ingress',
-            headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
-            isHandedOut: endpoint.permission === 'write',
-            isEndless: endpoint.transport === 'sse' || endpoint.eventStream === true,
-          });
-      app.route({
+      const admission = admissionTo(endpoint, to, options);
+      const route = {
         method: served,
         url,
-        config: { endpoint },
         exposeHeadRoute: false,
-        onRequest: hook(forward, meter, admissionTo(endpoint, to, options)),
         handler: () => undefined,
+      };
+      if (passthrough.outbox !== undefined && isKept(endpoint)) {
+        const { outbox } = passthrough;
+        const keeping = { ...options, ...passthrough, endpoint, outbox, meter, conformance, inspect };
+        const forward = createKeepingForwarder(keeping);
+        app.route({ ...route, config: { endpoint }, onRequest: hook(forward, meter, admission) });
+        continue;
+      }
+      const forward = forwarder(to, meter, {
+        conformance,
+        inspect,
+        isWorkers: endpoint.auth === 'ingress',
+        headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
+        isHandedOut: endpoint.permission === 'write',
+        isEndless: endpoint.transport === 'sse' || endpoint.eventStream === true,
+      });
+      const isPlain = admission === undefined && conformance === undefined;
+      app.route({
+        ...route,
+        config: { endpoint, ...(isPlain && { direct: direct(forward, meter, endpoint.id) }) },
+        onRequest: hook(throughFastify(forward), meter, admission),
       });
     }
     // What else the upstream may take there is its own business; where callers are checked here, the contract says what they may.
@@ -171,11 +180,13 @@ export function registerPassthrough(
     meter: Meter,
     admission?: Admission,
   ): void {
+    const forward = forwarder(to, meter);
     app.route({
       method: [...method],
       url,
       exposeHeadRoute: false,
-      onRequest: hook(forwarder(to, meter), meter, admission),
+      ...(admission === undefined && { config: { direct: direct(forward, meter) } }),
+      onRequest: hook(throughFastify(forward), meter, admission),
       handler: () => undefined,
     });
   }
@@ -229,6 +240,10 @@ async function refuseOwn(request: FastifyRequest, options: PassthroughOptions): 
     throw new ServiceError('invalid_token', "This needs a worker's token: Authorization: Bearer <token>.");
 }
 
+function throughFastify(forward: Forwarder): Forward {
+  return (request, reply, arrived) => forward(new ThroughFastify(request, reply), arrived);
+}
+
 function onRequest({
   clock,
   forward,
@@ -237,7 +252,7 @@ function onRequest({
   occupancy,
 }: {
   readonly clock: Clock;
-  readonly forward: Forwarder;
+  readonly forward: Forward;
   readonly meter: Meter;
   readonly admission: Admission | undefined;
   readonly occupancy: Occupancy;

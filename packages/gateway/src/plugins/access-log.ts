@@ -1,42 +1,76 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@sallyport/core';
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { isCut } from '../http/cut.ts';
 import { loggedUrl } from '../http/log.ts';
 
+/** What a line says of a request beside what the request says itself. */
+export interface Logged {
+  readonly id: string;
+  readonly row: string | undefined;
+}
+
 /** One line a request, when its answer is out or its stream has ended. */
-export function registerAccessLog(app: FastifyInstance, clock: Clock): void {
-  const log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean } = app.log;
+export interface AccessLog {
+  follow(request: IncomingMessage, response: ServerResponse, logged: Logged): void;
+}
+
+type LevelledLog = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean };
+
+export function createAccessLog(
+  log: LevelledLog,
+  { clock, trustProxy }: { readonly clock: Clock; readonly trustProxy: boolean },
+): AccessLog {
+  return {
+    follow(request, response, { id, row }) {
+      // The level may change while the gateway runs; what nobody reads is not gathered.
+      if (log.isLevelEnabled?.('info') === false) return;
+      const started = clock.monotonic();
+      const ip = addressOf(request, trustProxy); // gone with the connection
+      const trace = traceOf(request); // a stream keeps no headers
+      response.once('close', () => {
+        // Not the request's own log, which would have to be made for this one line.
+        log.info(
+          {
+            request_id: id,
+            row,
+            method: request.method,
+            url: loggedUrl(request.url ?? '/'),
+            ...trace,
+            status: response.statusCode,
+            ms: Math.round(clock.monotonic() - started),
+            ip,
+            ...(isCut(response) && { cut: true }),
+          },
+          'request',
+        );
+      });
+    },
+  };
+}
+
+/** Has the requests of Fastify's logged, but for those of silent routes. */
+export function registerAccessLog(
+  app: FastifyInstance,
+  accessLog: AccessLog,
+  isLogged: (request: IncomingMessage) => boolean,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // The level may change while the gateway runs; what nobody reads is not gathered.
-    if (log.isLevelEnabled?.('info') === false) return done();
-    const started = clock.monotonic();
-    const { ip } = request; // gone with the connection
-    const trace = traceOf(request);
-    reply.raw.on('close', () => {
-      const { routeOptions } = request;
-      if (routeOptions.logLevel === 'silent') return;
-      const { statusCode, writableFinished } = reply.raw;
-      // Not the request's own log, which would have to be made for this one line.
-      log.info(
-        {
-          request_id: request.id,
-          row: routeOptions.config.endpoint?.id,
-          method: request.method,
-          url: loggedUrl(request.url),
-          ...trace,
-          status: statusCode,
-          ms: Math.round(clock.monotonic() - started),
-          ip,
-          ...(!writableFinished && statusCode !== 101 && { cut: true }),
-        },
-        'request',
-      );
-    });
+    const { config, logLevel } = request.routeOptions;
+    if (logLevel !== 'silent' && !isLogged(request.raw))
+      accessLog.follow(request.raw, reply.raw, { id: request.id, row: config.endpoint?.id });
     done();
   });
 }
 
+/** As the proxy before the gateway has it, where there is one: what stands before that is its caller's own word. */
+function addressOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string | undefined {
+  const forwarded = trustProxy ? [headers['x-forwarded-for'] ?? []].flat().join(',') : '';
+  return forwarded.slice(forwarded.lastIndexOf(',') + 1).trim() || socket.remoteAddress;
+}
+
 /** W3C Trace Context: by its trace, a line is found from the caller's side. */
-function traceOf({ headers }: FastifyRequest): { readonly trace_id?: string } {
+function traceOf({ headers }: IncomingMessage): { readonly trace_id?: string } {
   const given = headers['traceparent'];
   const id = typeof given === 'string' ? /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(given)?.[1] : undefined;
   return id === undefined ? {} : { trace_id: id };
