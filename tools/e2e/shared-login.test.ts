@@ -67,12 +67,13 @@ test('four bridges with one login that runs out renew it once; a refusal of two 
   expect(trace()).toEqual(names.map(() => 'started\n'));
 
   for (const { dir } of bridges) writeFileSync(join(dir, 'go'), '');
-  const waiting = bench.sallyport(['session', 'wait', ...bridges.map(({ session }) => session)]);
+  const wait = ['session', 'wait', ...bridges.map(({ session }) => session)];
+  const waiting = bench.sallyport(wait, { env: bench.shifted });
   expect(await waiting.end(), waiting.screen).toBe(0);
   expect(trace()).toEqual(names.map(() => 'started\nover\n'));
   await Promise.all(
     bridges.map(async ({ program, id }) => {
-      const next = bench.sallyport(['session', 'run', 'next', '--env', id]);
+      const next = bench.sallyport(['session', 'run', 'next', '--env', id], { env: bench.shifted });
       expect(await next.end(), next.screen).toBe(0);
       expect(await program.stop('SIGINT'), program.screen).toBe(0);
     }),

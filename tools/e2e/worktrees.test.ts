@@ -142,7 +142,7 @@ describe('what sessions left', () => {
 
     const cleaned = await sallyport('bridge', 'clean', '--dir', repository);
     expect(cleaned, cleaned.stderr).toMatchObject({ code: 0 });
-    expect(cleaned.stdout).toMatch(/^Removed 1 worktree; \d+\.\d KiB are free again\.\n/);
+    expect(cleaned.stdout).toMatch(/^Removed \d worktrees?; \d+\.\d KiB are free again\.\n/);
     expect(cleaned.stdout).toMatch(new RegExp(`^${alone} +just now +.* +commits +/.*$`, 'm'));
     expect(cleaned.stdout).not.toContain(saved);
     expect((await sallyport('session', 'diff', saved)).code).toBe(4);
