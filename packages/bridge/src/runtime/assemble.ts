@@ -10,7 +10,7 @@ import { Places } from './places.ts';
 import { Poller } from './poller.ts';
 import { shellExecutor } from './process.ts';
 import { Registration } from './registration.ts';
-import { toReport } from './report.ts';
+import { outageReports } from './report.ts';
 import { Sessions } from './sessions.ts';
 import type { BridgeState } from './state.ts';
 import { StreamChoice } from './stream-choice.ts';
@@ -84,6 +84,7 @@ function createContext(options: BridgeRuntimeOptions, { state, clock, killed, go
   const { random = systemRandom, reporter = silentReporter, log = silentLog, on, ...rest } = options;
   const { ids = createIds(clock, random), deriveIngressToken = (workerJwt: string) => workerJwt } = rest;
   const clientOptions = { ...rest, clock };
+  const reportOf = outageReports();
   return {
     client: createClient(clientOptions),
     clientOptions,
@@ -98,7 +99,7 @@ function createContext(options: BridgeRuntimeOptions, { state, clock, killed, go
     gone,
     emit: (event) => {
       on?.(event);
-      const report = toReport(event);
+      const report = reportOf(event);
       if (report) reporter.report(report);
     },
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toReport } from './report.ts';
+import { outageReports, toReport } from './report.ts';
 
 test('of a session it is told that it began and how it ended, by the names that telemetry samples and asks by', () => {
   const session = { sessionId: 'session_1', workId: 'work_1' };
@@ -35,4 +35,22 @@ test('of a failure its kind is told, never its words; of what a session says not
     data: { text: 'secret' },
   } as const;
   expect(toReport(said)).toBeUndefined();
+});
+
+test('of an outage each kind of trouble is told once; the next outage is told again', () => {
+  const reportOf = outageReports();
+  const error = new Error('no answer');
+  const names = (['offline', 'offline', 'refused', 'offline', 'polling', 'offline'] as const).map((type) =>
+    type === 'polling'
+      ? reportOf({ type, environmentId: 'env_1' })
+      : reportOf({ type, error, retryInMs: 1 })?.name,
+  );
+  expect(names).toEqual([
+    'bridge.offline',
+    undefined,
+    'bridge.refused',
+    undefined,
+    undefined,
+    'bridge.offline',
+  ]);
 });
