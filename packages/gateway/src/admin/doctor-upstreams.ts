@@ -14,7 +14,7 @@ export function adviceOn(config: Config): string | undefined {
   const destinations = destinationsOf(config);
   if (destinations.get('devices')?.to !== 'local' || destinations.get('bridge')?.to !== 'upstream')
     return undefined;
-  return 'areas.oauth and areas.devices are local, but areas.bridge is upstream: no bridge can register there through this gateway, because its device token is of this gateway and does not leave it. Set areas.bridge, areas.sessions, areas.worker and areas.environments to local.';
+  return 'areas.oauth and areas.devices are local, but areas.bridge is upstream: no bridge can register there through this gateway, because its device token is of this gateway and does not leave it; and where the upstream has organizations of its own, nobody can create a session or list bridges, because callers name the organization that they have here. Set areas.bridge, areas.sessions, areas.worker and areas.environments to local.';
 }
 
 /** Asks each upstream what a request would ask of it, step by step; a step that fails is the last one. */
