@@ -25,7 +25,7 @@ function partsOf(key: string): { readonly profile: string | undefined; readonly 
 }
 
 /** The keys of the logins of this machine: the file of each is named after it. */
-export async function knownLogins({ stateDir }: Settings): Promise<readonly string[]> {
+export async function knownLogins({ stateDir }: Pick<Settings, 'stateDir'>): Promise<readonly string[]> {
   const files = await readdir(join(stateDir, 'logins')).catch(() => []);
   return files
     .filter((name) => name.endsWith('.json'))
@@ -48,12 +48,18 @@ export async function loginRequired(settings: Settings, error: unknown): Promise
   const logins = await knownLogins(settings);
   const key = loginKeyOf(settings);
   const others = otherLogins(logins, key);
-  if (others === '' || logins.includes(key)) return error;
+  if ((others === '' && settings.profile === undefined) || logins.includes(key)) return error;
+  const run = `un \`${loginCommand(settings)}\``;
   return new CommandError(
     'login_required',
     `There is no login for ${shownLogin(key)} on this machine.`,
     exitCodes.notLoggedIn,
-    `${others} Or run \`sallyport login\` for this one.`,
+    others === '' ? `R${run}.` : `${others} Or r${run} for this one.`,
     { cause: error },
   );
+}
+
+/** Makes the login that is missing, whatever flag or setting chose it: without a name it may be another one. */
+export function loginCommand({ baseUrl, profile }: Pick<Settings, 'baseUrl' | 'profile'>): string {
+  return `sallyport login ${profile === undefined ? `--base-url ${baseUrl}` : `--profile ${profile}`}`;
 }

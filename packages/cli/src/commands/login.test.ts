@@ -133,13 +133,19 @@ test('two profiles are two logins, be they at one gateway; nothing else leads to
   const { baseUrl } = service;
   expect([exitCode, stderr]).toEqual([
     3,
-    `error: There is no login for ${baseUrl} on this machine.\nThere is a login for ${baseUrl} (profile ann), ${baseUrl} (profile bob): name it with --profile. Or run \`sallyport login\` for this one.\n`,
+    `error: There is no login for ${baseUrl} on this machine.\nThere is a login for ${baseUrl} (profile ann), ${baseUrl} (profile bob): name it with --profile. Or run \`sallyport login --base-url ${baseUrl}\` for this one.\n`,
   ]);
   expect(await run('missing', 'logout --profile ann')).toMatchObject({
     stdout: `Logged out of ${baseUrl} (profile ann).\n`,
   });
   expect(service.seen.at(-1)?.body).toMatchObject({ token: 'rt-0' });
   expect([await tokenOf('ann'), await tokenOf('bob')]).toEqual(['', 'at-1\n']);
+  expect((await run('missing', 'whoami --profile ann')).stderr).toContain(
+    'Or run `sallyport login --profile ann` for this one.',
+  );
+  expect((await run('missing', 'profile remove bob', file)).stderr).toBe(
+    `Its login for ${baseUrl} stays on this machine: a new profile bob for that address has it again.\n`,
+  );
 }, 30_000); // nine programs
 
 test('a session key that is refused is what the person is told to renew', async () => {

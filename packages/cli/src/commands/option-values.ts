@@ -9,11 +9,15 @@ export function naturalNumber(text: string): number {
   return integer(text, 0);
 }
 
-function integer(text: string, least: number): number {
-  if (!/^\d{1,9}$/.test(text) || Number(text) < least) {
-    throw new InvalidArgumentError(`a number of at least ${least} is needed`);
-  }
-  return Number(text);
+/** For what the service bounds: a larger number is refused here, where the option can be named. */
+export function integerBetween(least: number, most: number): (text: string) => number {
+  return (text) => integer(text, least, most);
+}
+
+function integer(text: string, least: number, most = Infinity): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  const wanted = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw new InvalidArgumentError(`a number ${wanted} is needed`);
 }
 
 /** A time such as `90`, `90s`, `5m`, `1h30m` or `30d`, in milliseconds. */

@@ -18,6 +18,7 @@ function listOf(count: number) {
 test.each<readonly [TakeOptions, number, readonly number[], boolean, number]>([
   [{ limit: 5 }, 10, [0, 1, 2, 3, 4], true, 2],
   [{ limit: 5 }, 5, [0, 1, 2, 3, 4], false, 2],
+  [{ limit: 1 }, 2, [0], true, 1],
   [{ limit: 3 }, 10, [0, 1, 2], true, 2],
   [{ limit: 5 }, 0, [], false, 0],
   [{ limit: 2, all: true }, 7, [0, 1, 2, 3, 4, 5, 6], false, 3],
@@ -26,7 +27,9 @@ test.each<readonly [TakeOptions, number, readonly number[], boolean, number]>([
   const { asked, pagesOf } = listOf(count);
   expect(await take(context, options, pagesOf)).toEqual(expected);
   expect(text().stderr).toBe(
-    isTold ? `There are more than these ${options.limit}: see them with --all.\n` : '',
+    isTold
+      ? `There are more than ${options.limit === 1 ? 'this one' : `these ${options.limit}`}: see them with --all.\n`
+      : '',
   );
   expect(asked).toEqual(Array.from({ length: calls }, () => (options.all ? 1000 : options.limit + 1)));
 });

@@ -32,6 +32,9 @@ export async function take<Item>(
     taken.push(...items);
     if (taken.length > most) break;
   }
-  if (taken.length > most) terminal.note(`There are more than these ${limit}: see them with --all.`);
+  if (taken.length > most) {
+    const shown = limit === 1 ? 'this one' : `these ${limit}`;
+    terminal.note(`There are more than ${shown}: see them with --all.`);
+  }
   return all ? taken : taken.slice(0, limit);
 }

@@ -104,15 +104,15 @@ function ofMachine(values: Values): Values {
   );
 }
 
-/** Throws `unknown_profile`; `from` says who named it. */
-export function profileNamed({ profiles }: UserFile, name: string, from: string): Profile {
+/** Throws `unknown_profile`: not found, or wrong usage where it was to be set or used; then `from` says who named it. */
+export function profileNamed({ profiles }: UserFile, name: string, from?: string): Profile {
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const known = Object.keys(profiles);
   throw new CommandError(
     'unknown_profile',
-    `There is no profile ${JSON.stringify(name)}, which ${from} names.`,
-    exitCodes.usage,
+    `There is no profile ${JSON.stringify(name)}${from === undefined ? '' : `, which ${from} names`}.`,
+    from === undefined ? exitCodes.notFound : exitCodes.usage,
     `Make it: sallyport profile add ${name} --base-url URL${known.length > 0 ? ` (there are: ${known.join(', ')})` : ''}`,
   );
 }

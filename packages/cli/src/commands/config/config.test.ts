@@ -118,7 +118,10 @@ test('profiles are added, used, changed, shown and removed', async () => {
   await cli('profile remove home');
   expect(await cli('profile show')).toMatchObject({ exitCode: 4 });
   expect((await cli('profile show work')).stdout).toContain('https://work.example');
-  expect(await cli('profile use home')).toMatchObject({ exitCode: 2 });
+  expect(await cli('profile use home')).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining('error: There is no profile "home".\n') as string,
+  });
 });
 
 test('a profile that the project asks for can be made there', async () => {

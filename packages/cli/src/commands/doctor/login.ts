@@ -2,7 +2,7 @@ import { createClient } from '@sallyport/core/client';
 import type { Credentials } from '@sallyport/oauth';
 import { loginStore, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { shownLogin } from '../../known-logins.ts';
+import { loginCommand, shownLogin } from '../../known-logins.ts';
 import { fail, failed, ok, warn, type Finding } from './finding.ts';
 import { patienceMs, type Reached } from './service.ts';
 
@@ -23,7 +23,8 @@ export async function login(context: Context): Promise<Finding> {
   }
   const { store, loginKey } = loginStore(context);
   const stored = await store.load(loginKey);
-  if (stored === undefined) return warn(`there is no login for ${shownLogin(loginKey)}`, logIn);
+  if (stored === undefined)
+    return warn(`there is no login for ${shownLogin(loginKey)}`, `Run: ${loginCommand(settings)}`);
   return describe(stored, (await store.whereIs(loginKey)) ?? '', clock.now());
 }
 

@@ -1,9 +1,10 @@
 import { writeUserFile, type Profile } from '../../config/files.ts';
 import { checkedOrganization, defaultBaseUrl } from '../../config/keys.ts';
 import { chosenProfile, profileNamed } from '../../config/resolve.ts';
-import { readSources } from '../../config/settings.ts';
+import { foldersOf, readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
+import { knownLogins, loginKeyOf } from '../../known-logins.ts';
 import type { Output } from '../../io/terminal.ts';
 
 export interface ProfileAddOptions {
@@ -51,7 +52,7 @@ export async function profileAdd(
 
 export async function profileUse(context: Context, _options: object, name: string): Promise<Output> {
   const sources = readSources(context.flags, context.env);
-  const profile = profileNamed(sources.user, name, 'this command');
+  const profile = profileNamed(sources.user, name);
   const user = { ...sources.user, values: { ...sources.user.values, profile: name } };
   await writeUserFile(sources.userPath, user);
   const { value, from } = chosenProfile({ ...sources, user });
@@ -65,9 +66,14 @@ export async function profileUse(context: Context, _options: object, name: strin
 
 export async function profileRemove(context: Context, _options: object, name: string): Promise<Output> {
   const { userPath, user } = readSources(context.flags, context.env);
-  profileNamed(user, name, 'this command');
+  const { 'base-url': baseUrl } = profileNamed(user, name);
   const { [name]: _removed, ...profiles } = user.profiles;
   const { profile: used, ...others } = user.values;
   await writeUserFile(userPath, { values: used === name ? others : user.values, profiles });
+  const logins = await knownLogins(foldersOf(context.env));
+  if (baseUrl !== undefined && logins.includes(loginKeyOf({ baseUrl, profile: name })))
+    context.terminal.note(
+      `Its login for ${baseUrl} stays on this machine: a new profile ${name} for that address has it again.`,
+    );
   return { json: { name, removed: true }, human: `Removed the profile ${name}.` };
 }

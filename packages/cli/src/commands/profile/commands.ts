@@ -47,7 +47,7 @@ export function addProfileCommands(program: Command, act: Act): void {
   examples(
     profile
       .command('remove')
-      .description('Remove a profile; its login at the gateway stays')
+      .description('Remove a profile; its login stays, unless you log out first')
       .argument('<name>', 'the profile')
       .action(act(async () => (await import('./change.ts')).profileRemove)),
     'sallyport logout --profile work && sallyport profile remove work',

@@ -37,6 +37,6 @@ export async function profileShow(context: Context, _options: object, argument?:
       'Name one, or use one: sallyport profile use NAME',
     );
   }
-  const profile = profileNamed(sources.user, name, 'this command');
+  const profile = profileNamed(sources.user, name);
   return { json: { name, ...profile }, human: pairs([['name', name], ...Object.entries(profile)]) };
 }

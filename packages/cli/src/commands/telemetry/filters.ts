@@ -24,9 +24,18 @@ export function filtersOf(options: FilterOptions, clock: Clock) {
         `--attribute needs key=value, not ${JSON.stringify(one)}.`,
         exitCodes.usage,
       );
+  const from = since === undefined ? undefined : timeOf(since, '--since', clock);
+  const to = until === undefined ? undefined : timeOf(until, '--until', clock);
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new CommandError(
+      'usage',
+      `--since (${from}) is not before --until (${to}).`,
+      exitCodes.usage,
+      'A span counts back from now: --since 2h --until 1h is the hour before the last one.',
+    );
   return {
-    ...(since !== undefined && { from: timeOf(since, '--since', clock) }),
-    ...(until !== undefined && { to: timeOf(until, '--until', clock) }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
     ...(severity !== undefined && { min_severity: severity }),
     ...(service !== undefined && { service }),
     ...(event !== undefined && { event_name: event }),

@@ -2,8 +2,8 @@ import type { SeverityName } from '@sallyport/core';
 import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, naturalNumber, positiveInteger } from '../option-values.ts';
-import { takeOptions } from '../take.ts';
+import { collect, integerBetween } from '../option-values.ts';
+import { largestPage, takeOptions } from '../take.ts';
 
 /** Core's names: written out, because the command line starts without loading core. */
 const severityNames: readonly SeverityName[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
@@ -12,7 +12,9 @@ const severityNames: readonly SeverityName[] = ['trace', 'debug', 'info', 'warn'
 export function addReadingCommands(telemetry: Command, act: Act): void {
   examples(
     filterOptions(takeOptions(telemetry.command('query'), 50))
-      .description('Show stored records, the latest last; an admin sees all, everybody else their own')
+      .description(
+        'Show stored records in the order in which they came, the latest last; an admin sees all, everybody else their own',
+      )
       .option('--oldest', 'begin with the oldest that match, not with the latest')
       .action(act(async () => (await import('./query.ts')).telemetryQuery)),
     'sallyport telemetry query --since 1h --severity error',
@@ -21,7 +23,7 @@ export function addReadingCommands(telemetry: Command, act: Act): void {
   examples(
     filterOptions(telemetry.command('tail'))
       .description('Show records as they come, until interrupted')
-      .option('--last <number>', 'how many of those before to show first', naturalNumber, 10)
+      .option('--last <number>', 'how many of those before to show first', integerBetween(0, largestPage), 10)
       .action(act(async () => (await import('./tail.ts')).telemetryTail)),
     'sallyport telemetry tail',
     'sallyport telemetry tail --service agent_cli --severity warn --last 0',
@@ -29,7 +31,7 @@ export function addReadingCommands(telemetry: Command, act: Act): void {
   examples(
     filterOptions(telemetry.command('stats'), { since: '1h' })
       .description('Count records over time, by severity and by service')
-      .option('--buckets <number>', 'parts of the time', positiveInteger, 60)
+      .option('--buckets <number>', 'parts of the time', integerBetween(1, 240), 60)
       .action(act(async () => (await import('./stats.ts')).telemetryStats)),
     'sallyport telemetry stats',
     'sallyport telemetry stats --since 24h --severity error --json',
@@ -39,9 +41,11 @@ export function addReadingCommands(telemetry: Command, act: Act): void {
 function filterOptions(command: Command, { since }: { readonly since?: string } = {}): Command {
   return command
     .addOption(
-      new Option('--since <when>', 'from then on: a span such as 15m, 2h, 7d, or a time').default(since),
+      new Option('--since <when>', 'received from then on: a span such as 15m, 2h, 7d, or a time').default(
+        since,
+      ),
     )
-    .option('--until <when>', 'up to then')
+    .option('--until <when>', 'received up to then')
     .addOption(new Option('--severity <name>', 'at least so severe').choices(severityNames))
     .option('--service <name>', 'of this service')
     .option('--event <name>', 'with this event name')

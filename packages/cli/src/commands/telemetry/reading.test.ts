@@ -109,10 +109,13 @@ test('query --json is one document; a bad option is told before anything is aske
   expect(JSON.parse((await run('query', '--json', '--oldest')).stdout)).toEqual([record(1)]);
   for (const bad of [
     ['--since', 'yesterday'],
+    ['--since', '10m', '--until', '1h'],
     ['--attribute', 'x'],
     ['--severity', 'loud'],
   ])
     expect((await run('query', ...bad)).exitCode, bad.join(' ')).toBe(2);
+  expect((await run('tail', '--last', '1001')).stderr).toContain('a number from 0 to 1000 is needed');
+  expect((await run('stats', '--buckets', '241')).stderr).toContain('a number from 1 to 240 is needed');
   expect(asked).toHaveLength(1);
 });
 

@@ -39,10 +39,7 @@ async function* tailOf(
   arrivals: Arrivals,
 ): AsyncIterable<TelemetryRecord> {
   const signal = context.interrupt.asked;
-  const before =
-    last === 0
-      ? []
-      : await client.telemetry.query({ query: { ...query, limit: Math.min(last, 1000) }, signal });
+  const before = last === 0 ? [] : await client.telemetry.query({ query: { ...query, limit: last }, signal });
   yield* before.toReversed();
   let afterId = before.reduce<number | undefined>((most, { id }) => Math.max(most ?? 0, id), undefined);
   const open = () => streamRecords(clientOptions, query, { afterId, signal });
