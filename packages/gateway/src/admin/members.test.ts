@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createProgram } from '../program.ts';
 import { describeFailure } from './failure.ts';
 
+// Each command opens the store anew.
+vi.setConfig({ testTimeout: 60_000 });
+
 let directory: string;
 beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-members-'))));
 afterAll(() => rmSync(directory, { recursive: true }));

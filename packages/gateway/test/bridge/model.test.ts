@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { test } from 'vitest';
+import { test, vi } from 'vitest';
 import { World, type Step } from './world.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const bridge = fc.nat(1);
 const holder = fc.nat(3);
