@@ -34,6 +34,21 @@ describe('registration', () => {
     );
   });
 
+  test.each([
+    [true, 0],
+    [false, 1],
+  ])(
+    'whose answer was lost is gone on with if the service says that it is ours (%s)',
+    async (yours, waits) => {
+      const body = { error: 'already_registered', environment_id: 'env_1', yours, retry_after_ms: 30_000 };
+      service.script('register', { reset: true }, { status: 409, body });
+      const bench = startImpatient({ run: 'true' });
+      expect(await bench.until('registered')).toMatchObject({ environmentId: 'env_1', resumed: false });
+      expect(bench.of('occupied')).toHaveLength(waits);
+      await bench.until('polling');
+    },
+  );
+
   test('is of the environment that was named, over the one from before', async () => {
     const first = start({ run: 'true' });
     await first.until('registered');

@@ -199,18 +199,20 @@ export class Registration {
     return false;
   }
 
-  /** The registration stands. Ours, from before a restart: go on with it. Another's: wait until it lapses. */
+  /** The registration stands. Ours, from before a restart or an answer that was lost: go on with it. Another's: wait until it lapses. */
   async #adopt(
     details: Readonly<Record<string, unknown>>,
     retryAfterMs: number | undefined,
   ): Promise<boolean> {
     const { context } = this.#options;
-    const { environment_id: holder, retry_after_ms: lapsesInMs } = details;
+    const { environment_id: holder, retry_after_ms: lapsesInMs, yours } = details;
     const { pointer } = this.#options.state;
-    if (holder !== undefined && holder === this.#environmentId && holder === pointer?.environment_id) {
+    const isFromBefore = holder === this.#environmentId && holder === pointer?.environment_id;
+    const isWanted = this.#environmentId === undefined || holder === this.#environmentId;
+    if (typeof holder === 'string' && (isFromBefore || (yours === true && isWanted))) {
       // The refusal does not say where hints are: where they were.
-      const hintsAt = pointer.bridge_ws_url;
-      this.#settle({ environmentId: this.#environmentId, ...(hintsAt !== undefined && { hintsAt }) });
+      const hintsAt = isFromBefore ? pointer?.bridge_ws_url : undefined;
+      this.#settle({ environmentId: holder, ...(hintsAt !== undefined && { hintsAt }) });
       return true;
     }
     const waitMs = typeof lapsesInMs === 'number' ? lapsesInMs : (retryAfterMs ?? this.#backoff.next());

@@ -48,6 +48,8 @@ export interface Environment {
 }
 
 export interface Registration extends Seen {
+  /** The bridge's, by which it knows its own. */
+  readonly workerKey: string;
   readonly workerType: string;
 }
 

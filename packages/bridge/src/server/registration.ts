@@ -1,6 +1,6 @@
 import { isId, ServiceError, toTimestamp } from '@sallyport/core';
 import { hasLeft } from './presence.ts';
-import type { Caller, Environment, Json, Registration } from './records.ts';
+import type { Caller, Environment, Json } from './records.ts';
 
 const defaultWorkerType = 'cowork';
 
@@ -21,7 +21,7 @@ export interface RegistrationFacts {
  */
 export function judgeRegistration(
   facts: RegistrationFacts,
-  caller: Pick<Caller, 'accountId' | 'organizationId'>,
+  caller: Pick<Caller, 'accountId' | 'organizationId' | 'workerKey'>,
   given: { readonly now: number; readonly ttlMs: number },
 ): string | undefined {
   const { sentId, bySentId, deletedBy, byPlace } = facts;
@@ -29,10 +29,10 @@ export function judgeRegistration(
   const isFree = bySentId === undefined && (deletedBy === undefined || deletedBy === caller.organizationId);
   const isActive = bySentId?.archivedAt === null;
   if (sentId !== undefined && isId('env', sentId) && ((isOwn && isActive) || isFree)) {
-    if (bySentId) refuseLive(bySentId, given);
+    if (bySentId) refuseLive(bySentId, caller, given);
     return sentId;
   }
-  if (byPlace) refuseLive(byPlace, given);
+  if (byPlace) refuseLive(byPlace, caller, given);
   return byPlace?.id;
 }
 
@@ -46,17 +46,20 @@ export function workerTypeOf(metadata: Json): string {
   return typeof type === 'string' && type !== '' ? type : defaultWorkerType;
 }
 
-function refuseLive(environment: Environment, given: { now: number; ttlMs: number }): void {
-  if (environment.registration) refuseHeld(environment.id, environment.registration, given);
-}
-
-function refuseHeld(id: string, seen: Registration, { now, ttlMs }: { now: number; ttlMs: number }): void {
-  const lapsesInMs = seen.lastSeenAt + ttlMs - now;
-  if (hasLeft(seen) || (ttlMs > 0 && lapsesInMs <= 0)) return;
+function refuseLive(
+  { id, registration }: Environment,
+  { workerKey }: Pick<Caller, 'workerKey'>,
+  { now, ttlMs }: { readonly now: number; readonly ttlMs: number },
+): void {
+  if (!registration) return;
+  const lapsesInMs = registration.lastSeenAt + ttlMs - now;
+  if (hasLeft(registration) || (ttlMs > 0 && lapsesInMs <= 0)) return;
   throw new ServiceError('already_registered', 'The environment is registered already.', {
     details: {
       environment_id: id,
-      last_seen_at: toTimestamp(seen.lastSeenAt),
+      last_seen_at: toTimestamp(registration.lastSeenAt),
+      // The answer to its first call was lost: it has not to wait for itself.
+      yours: registration.workerKey === workerKey,
       ...(ttlMs > 0 && { retry_after_ms: lapsesInMs }),
     },
   });

@@ -11,7 +11,10 @@ describe('a registration', () => {
     await clock.advance(44_999);
     await expect(register()).rejects.toMatchObject({
       code: 'already_registered',
-      details: { environment_id: id, retry_after_ms: 1 },
+      details: { environment_id: id, retry_after_ms: 1, yours: true },
+    });
+    await expect(register({ ...owner, workerKey: 'worker-2' })).rejects.toMatchObject({
+      details: { environment_id: id, yours: false },
     });
     await clock.advance(1);
     expect(await register()).toBe(id);

@@ -17,6 +17,7 @@ export interface EnvironmentRow {
   readonly archived_at: number | null;
   /** Null: no bridge is registered. */
   readonly worker_type: string | null;
+  readonly worker_key: string | null;
   readonly last_seen_at: number | null;
   readonly left_at: number | null;
 }
@@ -24,11 +25,11 @@ export interface EnvironmentRow {
 /** An environment with its registration, if it has one: put a condition on `r`, or none. */
 export const selectEnvironment = `
   SELECT e.id, e.organization_id, e.account_id, e.machine_name, e.directory, e.metadata, e.is_managed,
-         e.created_at, e.updated_at, e.archived_at, r.worker_type, r.last_seen_at, r.left_at
+         e.created_at, e.updated_at, e.archived_at, r.worker_type, r.worker_key, r.last_seen_at, r.left_at
   FROM environment e LEFT JOIN bridge_registration r ON r.environment_id = e.id`;
 
 export function toEnvironment(row: EnvironmentRow): Environment {
-  const { worker_type: workerType, last_seen_at: lastSeenAt, left_at: leftAt } = row;
+  const { worker_type: workerType, worker_key: workerKey, last_seen_at: lastSeenAt, left_at: leftAt } = row;
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -40,7 +41,10 @@ export function toEnvironment(row: EnvironmentRow): Environment {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     archivedAt: row.archived_at,
-    registration: workerType === null || lastSeenAt === null ? null : { workerType, lastSeenAt, leftAt },
+    registration:
+      workerType === null || workerKey === null || lastSeenAt === null
+        ? null
+        : { workerType, workerKey, lastSeenAt, leftAt },
   };
 }
 
