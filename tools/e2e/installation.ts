@@ -59,8 +59,8 @@ export class Installation {
   }
 
   /** Starts the gateway and waits until it listens. */
-  async gateway(args: readonly string[] = []): Promise<Program> {
-    const program = this.run(join(binDir, 'sallyport-gateway'), ['start', ...args]);
+  async gateway(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Program> {
+    const program = this.run(join(binDir, 'sallyport-gateway'), ['start', ...args], { env });
     const [, url = ''] = await program.shows(/^listening on (http:\S+)$/m);
     this.baseUrl = url;
     return program;

@@ -1,6 +1,6 @@
 /**
  * `npm run test:long`: what needs real minutes, with the clocks and the limits that everybody has, and what shows only after
- * 100,000 tries. About seven minutes.
+ * 100,000 tries. About ten minutes.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +21,12 @@ process.exitCode =
   run('vitest', tests('../vitest.config.ts'), 'tools', { SALLYPORT_LONG_TESTS: '1' }) ||
   run(
     'vitest',
-    tests('../../vitest.config.ts', 'test/telemetry/killed.test.ts', 'test/telemetry/fuzz.test.ts'),
+    tests(
+      '../../vitest.config.ts',
+      'test/telemetry/killed.test.ts',
+      'test/telemetry/fuzz.test.ts',
+      'test/bridge/breaking-line.test.ts',
+    ),
     'packages/gateway',
     { SALLYPORT_LONG: '1' },
   );
