@@ -3,11 +3,18 @@ import { Outbox } from './outbox.ts';
 
 const idOf = (frame: string) => (JSON.parse(frame) as { id: string }).id;
 
+/** A stream on the outbox: the ids that were sent on it. */
+const stream = (outbox: Outbox) => {
+  const ids: string[] = [];
+  outbox.detach();
+  outbox.attach((frame) => ids.push(idOf(frame)));
+  return ids;
+};
+
 test('what is not acknowledged goes out again over the next stream, in order, and only that', () => {
   const outbox = new Outbox(() => undefined);
-  const first: string[] = [];
   outbox.push('a', 't', {});
-  outbox.attach((frame) => first.push(idOf(frame)));
+  const first = stream(outbox);
   outbox.push('b', 't', {});
   outbox.push('c', 't', {});
   expect(first).toEqual(['a', 'b', 'c']);
@@ -15,15 +22,66 @@ test('what is not acknowledged goes out again over the next stream, in order, an
   outbox.acknowledge('a');
   outbox.detach();
   outbox.push('d', 't', {});
-  const second: string[] = [];
-  outbox.attach((frame) => second.push(idOf(frame)));
+  const second = stream(outbox);
+  for (const id of ['b', 'c', 'd']) outbox.acknowledge(id);
   expect(second).toEqual(['b', 'c', 'd']);
   expect(first).toEqual(['a', 'b', 'c']);
+});
+
+test('after a stream that broke the next begins with half of what that got through, and grows', () => {
+  const outbox = new Outbox(() => undefined);
+  const ids = Array.from({ length: 40 }, (_, index) => `e${index}`);
+  for (const id of ids) outbox.push(id, 't', {});
+  expect(stream(outbox)).toEqual(ids); // of nothing it is known how much it bears
+  const second = stream(outbox);
+  const rounds = [second.length];
+  for (let from = 0; rounds.length < 4; rounds.push(second.length - from)) {
+    const until = second.length;
+    for (const id of second.slice(from)) outbox.acknowledge(id);
+    from = until;
+  }
+  expect(rounds).toEqual([1, 2, 4, 8]); // seven of these are acknowledged
+  expect(stream(outbox)).toEqual(['e7', 'e8', 'e9']);
+  expect(stream(outbox)).toEqual(['e7']);
+  for (const id of ids) outbox.acknowledge(id);
+  const healthy = stream(outbox); // nothing was under way on the last
+  for (const id of ids) outbox.push(`${id} again`, 't', {});
+  expect(healthy).toHaveLength(ids.length);
+});
+
+test.each([300, 1_000, 17_000])('a line that bears %i bytes at a time gets all of it through', (most) => {
+  const outbox = new Outbox(() => undefined);
+  const text = 'x'.repeat(100);
+  for (let n = 0; n < 500; n += 1) outbox.push(`e${n}`, 't', { text });
+  const log = new Set<string>();
+  let streams = 0;
+  while (outbox.bytes > 0) {
+    streams += 1;
+    let left = most;
+    let sent: string[] = [];
+    const carries = (bytes: number) => (left -= bytes) >= 0;
+    outbox.attach((frame) => {
+      if (carries(frame.length)) sent.push(idOf(frame));
+    });
+    // Acknowledgements come back after all that was sent meanwhile.
+    while (sent.length > 0 && left >= 0) {
+      const arrived = sent;
+      sent = [];
+      for (const id of arrived) {
+        log.add(id);
+        if (carries(50)) outbox.acknowledge(id);
+      }
+    }
+    outbox.detach();
+    expect(streams).toBeLessThan(600);
+  }
+  expect([...log]).toEqual(Array.from({ length: 500 }, (_, n) => `e${n}`));
 });
 
 test('it is full above 1 MiB and has room again below 256 KiB', () => {
   const changes: boolean[] = [];
   const outbox = new Outbox((isFull) => changes.push(isFull));
+  stream(outbox);
   const data = { text: 'x'.repeat(100 * 1024) };
   for (let n = 0; n < 10; n += 1) outbox.push(`e${n}`, 't', data);
   expect(changes).toEqual([]);
@@ -40,6 +98,7 @@ test('it is full above 1 MiB and has room again below 256 KiB', () => {
 
 test('`settled` waits for the acknowledgement of that event', async () => {
   const outbox = new Outbox(() => undefined);
+  stream(outbox);
   outbox.push('a', 't', {});
   let isSettled = false;
   const settled = outbox.settled('a').then(() => (isSettled = true));

@@ -7,12 +7,22 @@ const low = 256 * 1024;
 export type SendFrame = (frame: string) => void;
 
 /**
- * A session's own events until the service has acknowledged them, in order. While a stream is attached they go out at once;
- * a new stream gets all of them again, and the service tells by their ids which ones it has. Lines of output that come
- * while others are under way share an event, because the service counts events.
+ * A session's own events until the service has acknowledged them, in order. A new stream gets all of them again, and the
+ * service tells by their ids which ones it has. Lines of output that come while others are under way share an event, because
+ * the service counts events.
+ *
+ * After a stream that broke with events under way the next one begins with half as many as that one got through, and each
+ * acknowledgement lets two more go out. All at once, they would break a line that bears so many bytes and no more before the
+ * first acknowledgement is back, again and again.
  */
 export class Outbox {
-  readonly #waiting = new Map<string, string>();
+  /** Sent on the present stream, or the last one. */
+  #underWay = new Map<string, string>();
+  /** All that come after those. */
+  #waiting = new Map<string, string>();
+  #mostUnderWay = Infinity;
+  /** So many the present stream, or the last one, got through. */
+  #acknowledged = 0;
   readonly #onFull: (isFull: boolean) => void;
   readonly #settled = new Map<string, () => void>();
   #bytes = 0;
@@ -33,7 +43,7 @@ export class Outbox {
 
   /** A line that joins others is part of their event, whose id is another. */
   push(id: string, type: string, data: Readonly<Record<string, unknown>>): void {
-    const line = this.#waiting.size > 0 ? asOutputLine(type, data) : undefined;
+    const line = this.#isIdle ? undefined : asOutputLine(type, data);
     if (line) return this.#join(id, line);
     this.#closeEvent();
     this.#add(id, type, data);
@@ -62,18 +72,36 @@ export class Outbox {
     const frame = JSON.stringify({ id, type, data });
     this.#waiting.set(id, frame);
     this.#weigh(Buffer.byteLength(frame) - counted);
-    this.#send?.(frame);
+    this.#sendOn();
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.size + this.#underWay.size === 0;
+  }
+
+  #sendOn(): void {
+    if (!this.#send) return;
+    for (const [id, frame] of this.#waiting) {
+      if (this.#underWay.size >= this.#mostUnderWay) return;
+      this.#waiting.delete(id);
+      this.#underWay.set(id, frame);
+      this.#send(frame);
+    }
   }
 
   /** Resolves when the service has the event. */
   settled(id: string): Promise<void> {
-    if (!this.#waiting.has(id)) return Promise.resolve();
+    if (!this.#waiting.has(id) && !this.#underWay.has(id)) return Promise.resolve();
     return new Promise((resolve) => this.#settled.set(id, resolve));
   }
 
   attach(send: SendFrame): void {
     this.#send = send;
-    for (const frame of this.#waiting.values()) send(frame);
+    this.#mostUnderWay = this.#underWay.size > 0 ? Math.max(1, Math.floor(this.#acknowledged / 2)) : Infinity;
+    this.#acknowledged = 0;
+    this.#waiting = new Map([...this.#underWay, ...this.#waiting]);
+    this.#underWay = new Map();
+    this.#sendOn();
   }
 
   detach(): void {
@@ -81,13 +109,16 @@ export class Outbox {
   }
 
   acknowledge(id: string): void {
-    const frame = this.#waiting.get(id);
+    const frame = this.#underWay.get(id);
     if (frame === undefined) return;
-    this.#waiting.delete(id);
+    this.#underWay.delete(id);
+    this.#acknowledged += 1;
+    this.#mostUnderWay += 1;
     this.#weigh(-Buffer.byteLength(frame));
     this.#settled.get(id)?.();
     this.#settled.delete(id);
-    if (this.#waiting.size === 0) this.#closeEvent();
+    if (this.#isIdle) this.#closeEvent();
+    else this.#sendOn();
   }
 
   #weigh(change: number): void {

@@ -64,6 +64,7 @@ describe('a stream that breaks', () => {
     await stream.frames.until(({ type }) => type === 'worker.exited');
     stream.socket.terminate();
     const second = await nextStream(2);
+    acknowledge(second, await second.frames.until(({ type }) => type === 'worker.ready'));
     const exited = await second.frames.until(({ type }) => type === 'worker.exited');
     expect(bench.of('session.ended')).toEqual([]);
     acknowledge(second, exited);

@@ -1,31 +1,29 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { seededRandom } from '@sallyport/core/testing';
 import { onTestFinished } from 'vitest';
 
-/** A line to the gateway that breaks after a random number of bytes, again and again, until it is mended. */
-export async function breakingLine() {
-  const random = seededRandom(7);
+/** A line to the gateway each of whose connections carries `budget()` bytes, both ways together, and is cut in their middle. */
+export async function breakingLine(budget: () => number) {
   const open = new Set<Socket>();
   let port = 0;
-  let isMended = false;
   let cuts = 0;
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
-    let left = 2_000 + Math.floor(random.fraction() * 40_000);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(from.on('error', () => undefined).on('close', () => to.destroy()));
+    let left = budget();
+    const carry = (from: Socket, to: Socket) => {
+      open.add(from);
+      from.on('error', () => undefined).on('close', () => to.destroy());
       from.on('data', (bytes: Buffer) => {
-        left -= bytes.length;
-        if (!isMended && left < 0) {
-          cuts += 1;
-          near.resetAndDestroy();
-          far.resetAndDestroy();
-        } else to.write(bytes);
+        if (left === 0) return;
+        const carried = bytes.subarray(0, left);
+        left -= carried.length;
+        if (left > 0) return void to.write(carried);
+        cuts += 1;
+        // What was carried arrives; whoever sent it is not told so.
+        to.end(carried, () => from.resetAndDestroy());
       });
-    }
+    };
+    carry(near, far);
+    carry(far, near);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -35,7 +33,6 @@ export async function breakingLine() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     leadTo: (url: string) => (port = Number(new URL(url).port)),
-    mend: () => (isMended = true),
     get cuts() {
       return cuts;
     },

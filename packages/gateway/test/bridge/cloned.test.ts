@@ -15,8 +15,7 @@ const impatient: Clock = {
 };
 
 test('of a cloned machine each item runs once, both bridges are told, and none takes the registration away', async () => {
-  const line = await breakingLine();
-  line.mend();
+  const line = await breakingLine(() => Infinity);
   const bridge = await serveBridge({ apiBaseUrl: line.url });
   line.leadTo(bridge.url);
   const ran = temporaryState();
