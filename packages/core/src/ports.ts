@@ -54,7 +54,10 @@ export interface Wakeups {
 
 /** What stands behind credentials: a login or an API key, by its id. */
 export interface Grants {
-  /** Runs `revoked` once, soon after the grant stands no more, whoever ended it; returns the end of the watch. */
+  /**
+   * Runs `revoked` once, soon after the grant stands no more, whoever ended it; returns the end of the watch. Each watch has
+   * a function of its own.
+   */
   watch(grantId: string, revoked: () => void): () => void;
 }
 

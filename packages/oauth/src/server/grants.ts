@@ -67,12 +67,11 @@ export function createGrants({ store, clock, wakeups, log }: Context): Grants {
       return (await store.reads.endedGrants({ grantIds: [grantId], now: clock.now() })).length === 0;
     },
     watch(grantId, revoked) {
-      const tell = () => revoked();
       const watches = watched.get(grantId) ?? new Set();
-      watched.set(grantId, watches.add(tell));
+      watched.set(grantId, watches.add(revoked));
       arm();
       return () => {
-        watches.delete(tell);
+        watches.delete(revoked);
         if (watches.size === 0 && watched.get(grantId) === watches) watched.delete(grantId);
       };
     },
