@@ -1,26 +1,31 @@
 /**
- * Gives a function that runs `act`, never two at a time: asked while it runs, it runs once more afterwards. What it gives
- * resolves when nothing is asked any more, so at least one whole run came after the call.
+ * Runs `act`, never two at a time: asked while it runs, it runs once more afterwards. A class, and not a function with its
+ * state around it: each stream and each held poll has one.
  */
-export function coalesced(act: () => Promise<void>): () => Promise<void> {
-  let runs = 0;
-  let asked = 0;
-  let running: Promise<void> | undefined;
+export class Coalesced {
+  readonly #act: () => Promise<void>;
+  #isAsked = false;
+  #running: Promise<void> | undefined;
 
-  async function run(): Promise<void> {
+  constructor(act: () => Promise<void>) {
+    this.#act = act;
+  }
+
+  /** Resolves when nothing is asked any more, so at least one whole run came after the call. */
+  run(): Promise<void> {
+    this.#isAsked = true;
+    return (this.#running ??= this.#loop());
+  }
+
+  async #loop(): Promise<void> {
     try {
-      while (runs < asked) {
-        runs = asked;
-        await act();
+      while (this.#isAsked) {
+        this.#isAsked = false;
+        await this.#act();
       }
     } finally {
       // Here and not in a `then`: a call between the last look and that would be lost.
-      running = undefined;
+      this.#running = undefined;
     }
   }
-
-  return () => {
-    asked++;
-    return (running ??= run());
-  };
 }

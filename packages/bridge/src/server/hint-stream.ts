@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
 import type { BridgeHint } from '@sallyport/core/contract';
 import { closeCodes } from '../protocol/frames.ts';
-import { coalesced } from './coalesced.ts';
+import { Coalesced } from './coalesced.ts';
 import type { Context } from './context.ts';
 import type { StreamSocket } from './stream-socket.ts';
 import { leaveTopic, stopTopic, workTopic } from './topics.ts';
@@ -113,14 +113,14 @@ export class HintStream {
 
   /** Runs one at a time; what fails ends the stream. */
   #guarded(act: () => Promise<unknown>): () => void {
-    const run = coalesced(async () => {
+    const guarded = new Coalesced(async () => {
       try {
         if (this.#isOpen) await act();
       } catch (error) {
         this.#fail(error);
       }
     });
-    return () => void run();
+    return () => void guarded.run();
   }
 
   #fail(error: unknown): void {

@@ -1,5 +1,5 @@
 import { ServiceError } from '@sallyport/core';
-import { coalesced } from './coalesced.ts';
+import { Coalesced } from './coalesced.ts';
 import { timing, wake, type Context } from './context.ts';
 import type { ClaimedWork } from './acts.ts';
 import { leaveTopic, workTopic } from './topics.ts';
@@ -17,23 +17,51 @@ export interface PollRequest {
   readonly signal: AbortSignal;
 }
 
-interface Waiter extends PollRequest {
-  /** On the monotonic clock; a poll that does not wait ends once it was served, however long that takes. */
-  readonly until: number;
-  readonly settle: (answer: PollOutcome | ServiceError) => void;
-}
-
 /** `superseded`: a newer poll of the same worker took its place. */
 type PollOutcome = ClaimedWork | 'superseded' | null;
 
-/** The polls that wait for one environment, the oldest first. */
+/** The polls that wait for one environment, the oldest first; kept until a tick finds none. */
 interface Line {
   readonly waiters: Set<Waiter>;
   /** Gives all that wait their chance; never rejects. */
-  readonly serve: () => Promise<void>;
+  readonly serving: Coalesced;
   /** Work for it was given to the store, where a read does not see it yet. */
   isExpecting: boolean;
-  readonly unsubscribe: () => void;
+  readonly subscriptions: readonly (() => void)[];
+}
+
+/** One poll that waits. An object that listens itself: there are thousands. */
+class Waiter {
+  readonly request: PollRequest;
+  /** On the monotonic clock; a poll that does not wait ends once it was served, however long that takes. */
+  readonly until: number;
+  readonly #line: Line;
+  readonly #resolve: (answer: PollOutcome | Promise<never>) => void;
+
+  constructor(
+    request: PollRequest,
+    until: number,
+    line: Line,
+    resolve: (answer: PollOutcome | Promise<never>) => void,
+  ) {
+    this.request = request;
+    this.until = until;
+    this.#line = line;
+    this.#resolve = resolve;
+    request.signal.addEventListener('abort', this);
+    line.waiters.add(this);
+  }
+
+  settle(answer: PollOutcome | ServiceError): void {
+    if (!this.#line.waiters.delete(this)) return;
+    this.request.signal.removeEventListener('abort', this);
+    this.#resolve(answer instanceof ServiceError ? Promise.reject(answer) : answer);
+  }
+
+  /** The caller has left. */
+  handleEvent(): void {
+    this.settle(null);
+  }
 }
 
 /** Hands waiting work to polls: one claim per environment at a time, so that an item wakes one poll. */
@@ -47,30 +75,15 @@ export class PollQueue {
   }
 
   /** The next item, or null when `blockMs` went by, the caller left, or the service drains. */
-  async poll(request: PollRequest): Promise<PollOutcome> {
-    if (this.#draining || request.signal.aborted) return null;
-    const line = this.#line(request.environmentId);
-    for (const older of line.waiters) if (older.workerKey === request.workerKey) older.settle('superseded');
-
-    const { promise, resolve } = Promise.withResolvers<PollOutcome | ServiceError>();
-    const leave = () => waiter.settle(null);
-    const waiter: Waiter = {
-      ...request,
-      until: request.blockMs === 0 ? Infinity : this.#context.clock.monotonic() + request.blockMs,
-      settle(answer) {
-        if (!line.waiters.delete(waiter)) return;
-        request.signal.removeEventListener('abort', leave);
-        resolve(answer);
-      },
-    };
-    request.signal.addEventListener('abort', leave, { once: true });
-    line.waiters.add(waiter);
-    if (request.takesWork) await line.serve();
-    if (request.blockMs === 0) waiter.settle(null);
-    const answer = await promise;
-    this.#sweepLine(request.environmentId, line);
-    if (answer instanceof ServiceError) throw answer;
-    return answer;
+  poll(request: PollRequest): Promise<PollOutcome> {
+    if (this.#draining || request.signal.aborted) return Promise.resolve(null);
+    const { environmentId, workerKey, blockMs } = request;
+    const line = this.#line(environmentId);
+    for (const older of line.waiters) if (older.request.workerKey === workerKey) older.settle('superseded');
+    const { promise, resolve } = Promise.withResolvers<PollOutcome>();
+    const until = blockMs === 0 ? Infinity : this.#context.clock.monotonic() + blockMs;
+    void serveFirst(line, new Waiter(request, until, line, resolve));
+    return promise;
   }
 
   /**
@@ -79,9 +92,9 @@ export class PollQueue {
    */
   expect(environmentId: string): void {
     const line = this.#lines.get(environmentId);
-    if (line === undefined) return;
+    if (line === undefined || line.waiters.size === 0) return;
     line.isExpecting = true;
-    void line.serve();
+    void line.serving.run();
   }
 
   /** Takes back what was granted to a caller who did not get the answer. */
@@ -98,8 +111,12 @@ export class PollQueue {
   tick(): void {
     const { clock, presence } = this.#context;
     const now = clock.monotonic();
-    for (const [environmentId, { waiters }] of this.#lines) {
+    for (const [environmentId, { waiters, subscriptions }] of this.#lines) {
       if (waiters.size > 0) presence.seen(environmentId);
+      else {
+        for (const unsubscribe of subscriptions) unsubscribe();
+        this.#lines.delete(environmentId);
+      }
       for (const waiter of waiters) if (waiter.until <= now) waiter.settle(null);
     }
   }
@@ -119,33 +136,27 @@ export class PollQueue {
     const known = this.#lines.get(environmentId);
     if (known) return known;
     const waiters = new Set<Waiter>();
-    const serve = coalesced(() => this.#serve(environmentId, line));
+    const serving = new Coalesced(() => this.#serve(environmentId, line));
     const { wakeups } = this.#context;
     const subscriptions = [
-      wakeups.subscribe(workTopic(environmentId), () => void serve()),
+      wakeups.subscribe(workTopic(environmentId), () => void serving.run()),
       // Its poll would be a sign of life after the farewell.
       wakeups.subscribe(leaveTopic(environmentId), () => settleAll(waiters, null)),
     ];
-    const unsubscribe = () => subscriptions.forEach((end) => end());
-    const line: Line = { waiters, serve, isExpecting: false, unsubscribe };
+    const line: Line = { waiters, serving, isExpecting: false, subscriptions };
     this.#lines.set(environmentId, line);
     return line;
-  }
-
-  #sweepLine(environmentId: string, line: Line): void {
-    if (line.waiters.size > 0 || this.#lines.get(environmentId) !== line) return;
-    line.unsubscribe();
-    this.#lines.delete(environmentId);
   }
 
   async #serve(environmentId: string, line: Line): Promise<void> {
     const { waiters } = line;
     const emptyFor = new Set<string>();
     for (const waiter of [...waiters]) {
-      const kinds = waiter.types.join();
-      if (!waiter.takesWork || !waiters.has(waiter) || emptyFor.has(kinds)) continue;
+      const { types, takesWork } = waiter.request;
+      const kinds = types.join();
+      if (!takesWork || !waiters.has(waiter) || emptyFor.has(kinds)) continue;
       try {
-        const claimed = await this.#claim(environmentId, line, waiter.types);
+        const claimed = await this.#claim(environmentId, line, types);
         if (claimed === null) emptyFor.add(kinds);
         else if (waiters.has(waiter)) waiter.settle(claimed);
         else await this.giveBack(claimed);
@@ -164,6 +175,12 @@ export class PollQueue {
     if (this.#draining) return null;
     return store.acts.claimWork({ environmentId, types, ...timing(this.#context) });
   }
+}
+
+/** Gives a new poll its chance; one that does not wait is then over. */
+async function serveFirst({ serving }: Line, waiter: Waiter): Promise<void> {
+  if (waiter.request.takesWork) await serving.run();
+  if (waiter.request.blockMs === 0) waiter.settle(null);
 }
 
 function settleAll(waiters: Iterable<Waiter>, answer: null | ServiceError): void {

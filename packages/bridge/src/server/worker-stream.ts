@@ -2,13 +2,13 @@ import { ServiceError, toTimestamp } from '@sallyport/core';
 import { closeCodes, type WorkerEvent } from '../protocol/frames.ts';
 import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
 import { readWorkerFrame } from '../protocol/worker-frame.ts';
-import { coalesced } from './coalesced.ts';
+import { Coalesced } from './coalesced.ts';
 import { timing, type Context } from './context.ts';
 import { Inbox } from './inbox.ts';
 import { Outbound } from './outbound.ts';
 import type { Renewal, WorkerAttached } from './acts.ts';
 import type { WorkerClaims, WorkerTokens } from './ports.ts';
-import type { StreamSocket } from './stream-socket.ts';
+import type { SocketListener, StreamSocket } from './stream-socket.ts';
 import { isFinal } from './states.ts';
 import { sessionTopic } from './topics.ts';
 
@@ -29,7 +29,7 @@ export interface WorkerStreamOptions {
  * One worker's WebSocket: its events are appended in order and acknowledged once they are durable, the session's log goes
  * out to it, and every frame is a sign of life. Ends when a newer worker, a person or the clock says so.
  */
-export class WorkerStream {
+export class WorkerStream implements SocketListener {
   readonly claims: WorkerClaims;
   readonly #context: Context;
   readonly #tokens: WorkerTokens;
@@ -39,7 +39,7 @@ export class WorkerStream {
   readonly #stream: number;
   readonly #onEnd: (stream: WorkerStream) => void;
   readonly #unsubscribe: () => void;
-  readonly #pump = coalesced(() => this.#goOn());
+  readonly #pump: Coalesced;
 
   #isOpen = true;
 
@@ -65,19 +65,17 @@ export class WorkerStream {
     this.#frameAt = clock.now();
     this.#frameMonotonic = this.#pingedAt = clock.monotonic();
     this.#written = { at: this.#frameAt, monotonic: this.#frameMonotonic, takenSeq: log.takenSeq };
+    this.#pump = new Coalesced(() => this.#goOn());
     this.#inbox = new Inbox(socket, clock, config, (events) => this.#append(events));
 
     const { after, isLost } = placeInLog(from, log, log.takenSeq);
-    this.#outbound = new Outbound(context, claims.sessionId, socket, after, () => void this.#pump());
+    const wake = () => void this.#pump.run();
+    this.#outbound = new Outbound(context, claims.sessionId, socket, after, wake);
     // Before the first read: what is appended between the two must wake.
-    this.#unsubscribe = wakeups.subscribe(sessionTopic(claims.sessionId), () => void this.#pump());
-    socket.listen({
-      message: (text) => this.#receive(text),
-      pong: () => this.#sawFrame(),
-      closed: () => this.#end(),
-    });
+    this.#unsubscribe = wakeups.subscribe(sessionTopic(claims.sessionId), wake);
+    socket.listen(this);
     if (isLost) this.#outbound.send({ type: 'resync_required', oldest_seq: log.oldestSeq });
-    void this.#pump();
+    wake();
   }
 
   /** Pings, and ends what is silent, stuck or expired. */
@@ -138,17 +136,17 @@ export class WorkerStream {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.#socket.close(code, reason);
-    this.#end();
+    this.closed();
   }
 
   /** Ends without a word: the other side is gone, or has opened another stream. */
   terminate(): void {
     if (!this.#isOpen) return;
     this.#socket.terminate();
-    this.#end();
+    this.closed();
   }
 
-  #end(): void {
+  closed(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#outbound.close();
@@ -156,15 +154,15 @@ export class WorkerStream {
     this.#onEnd(this);
   }
 
-  #sawFrame(): void {
+  pong(): void {
     this.#frameAt = this.#context.clock.now();
     this.#frameMonotonic = this.#context.clock.monotonic();
     this.#context.presence.seen(this.claims.environmentId);
   }
 
-  #receive(text: string | undefined): void {
+  message(text: string | undefined): void {
     if (!this.#isOpen) return;
-    this.#sawFrame();
+    this.pong();
     const read =
       text === undefined ? { kind: 'bad' as const, reason: 'Frames are text.' } : readWorkerFrame(text);
     switch (read.kind) {
@@ -260,7 +258,7 @@ export class WorkerStream {
     else if (head.epoch !== this.claims.epoch && isFinal(head.workState)) this.#revoke(head.workReason);
     else if (head.epoch !== this.claims.epoch) this.close(closeCodes.staleEpoch, 'stale_epoch');
     // A worker without a WebSocket posts its signs of life, to whatever replica.
-    else if ((head.workerSeenAt ?? 0) > this.#frameAt) this.#sawFrame();
+    else if ((head.workerSeenAt ?? 0) > this.#frameAt) this.pong();
     return !this.#isOpen;
   }
 }

@@ -41,7 +41,7 @@ export class WorkerStreams {
       socket,
       log: { ...log, takenSeq: Math.max(log.takenSeq, older?.takenSeq ?? 0) },
       from,
-      onEnd: (ended) => this.#remove(ended),
+      onEnd: this.#remove,
     });
     this.#streams.set(claims.sessionId, stream);
     if (this.#draining) stream.close(closeCodes.serviceRestart, 'draining');
@@ -63,12 +63,12 @@ export class WorkerStreams {
     await Promise.all(this.#lastWrites);
   }
 
-  #remove(stream: WorkerStream): void {
+  readonly #remove = (stream: WorkerStream): void => {
     const write = this.#write([stream.lastRenewal()]);
     this.#lastWrites.add(write);
     void write.finally(() => this.#lastWrites.delete(write));
     if (this.#streams.get(stream.claims.sessionId) === stream) this.#streams.delete(stream.claims.sessionId);
-  }
+  };
 
   async #write(renewals: readonly Renewal[]): Promise<void> {
     if (renewals.length === 0) return;
