@@ -147,7 +147,7 @@ export function createApp(served: Served, options: AppOptions): App {
   const isLocal = (name: string) => (passthrough?.destinations.get(name)?.to ?? 'local') === 'local';
   if (isLocal('oauth')) registerCors(app, { dialect, origins: options.corsOrigins });
 
-  const upgrades = createUpgradeRouter({ drain, clock, random });
+  const upgrades = createUpgradeRouter({ clock, random });
   void app.register((scope, _options, done) => {
     const limiter = createRateLimiter(clock, options.rateLimits);
     const bodies = createBodyBudget(options.maxBodyBytesInFlight ?? 64 * 1024 * 1024);

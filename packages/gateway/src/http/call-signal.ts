@@ -1,24 +1,39 @@
 import type { ServerResponse } from 'node:http';
 import { ServiceError } from '@sallyport/core';
+import { whenEnded, type Ending } from './ending.ts';
 
-export interface CallSignal {
-  readonly signal: AbortSignal;
-  readonly end: () => void;
-}
+/**
+ * The signal of one call: aborts when the caller hangs up before the answer is out, when `other` aborts, or on `end`. An
+ * object that listens itself: each held poll has one.
+ */
+export class CallSignal {
+  readonly #controller = new AbortController();
+  readonly #other: AbortSignal | undefined;
 
-/** The signal of one call: aborts when the caller hangs up before the answer is out, when `other` aborts, or on `end`. */
-export function callSignal(response: ServerResponse, other?: AbortSignal): CallSignal {
-  const controller = new AbortController();
-  const end = () => controller.abort(new ServiceError('draining', 'The stream has ended.'));
-  const follow = () => controller.abort(other?.reason);
-  if (other?.aborted === true) follow();
-  other?.addEventListener('abort', follow, { once: true });
-  const closed = () => {
-    other?.removeEventListener('abort', follow);
-    if (!response.writableFinished) controller.abort(new Error('The caller hung up.'));
-  };
-  // The caller may have gone while it was asked who it is, or before its body was in.
-  if (response.closed) closed();
-  else response.once('close', closed);
-  return { signal: controller.signal, end };
+  constructor(response: ServerResponse, other?: AbortSignal) {
+    this.#other = other;
+    if (other?.aborted === true) this.handleEvent();
+    other?.addEventListener('abort', this);
+    // The caller may have gone while it was asked who it is, or before its body was in.
+    if (response.closed) this.#closed(response);
+    else whenEnded(response, (ending) => this.#closed(ending));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    this.#controller.abort(new ServiceError('draining', 'The stream has ended.'));
+  }
+
+  /** The other signal's `abort`. */
+  handleEvent(): void {
+    this.#controller.abort(this.#other?.reason);
+  }
+
+  #closed({ writableFinished }: Ending): void {
+    this.#other?.removeEventListener('abort', this);
+    if (!writableFinished) this.#controller.abort(new Error('The caller hung up.'));
+  }
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnyCaller } from './admission.ts';
-import { callSignal, type CallSignal } from './call-signal.ts';
+import { CallSignal } from './call-signal.ts';
 import type { Parts } from './validation.ts';
 
 export interface CallOptions {
@@ -56,6 +56,6 @@ export class Call implements Parts {
   }
 
   get #made(): CallSignal {
-    return (this.#signal ??= callSignal(this.reply.raw, this.#ending));
+    return (this.#signal ??= new CallSignal(this.reply.raw, this.#ending));
   }
 }

@@ -1,12 +1,11 @@
 import type { Clock, Grants } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WebSocket } from 'ws';
-import type { AnyCaller } from './admission.ts';
 import type { Call } from './call.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
 import type { SocketTaker, SseFrame } from './handler.ts';
-import { revoke, watchGrant } from './revocation.ts';
+import { OpenSocket } from './open-socket.ts';
+import { watchGrant } from './revocation.ts';
 import type { UpgradeRouter } from './upgrades.ts';
 
 export interface LastingOptions {
@@ -24,15 +23,10 @@ export function openSocket(
   take: SocketTaker,
   options: LastingOptions,
 ): void {
-  options.upgrades.accept(raw, id, (socket) => {
+  options.upgrades.accept(raw, id, (socket, ended) => {
     take(socket);
-    endWithGrant(socket, caller, options);
+    new OpenSocket(socket, caller, ended, options);
   });
-}
-
-function endWithGrant(socket: WebSocket, caller: AnyCaller, { clock, grants }: LastingOptions): void {
-  const unwatch = watchGrant(grants, caller, () => revoke(socket, clock));
-  socket.on('close', unwatch);
 }
 
 /** Sends a handler's frames until they end, or the drain or a revocation ends them. */

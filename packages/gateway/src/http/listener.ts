@@ -69,7 +69,7 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // From the first tick: an ECONNRESET without a listener would end the process.
-    socket.on('error', () => socket.destroy());
+    socket.on('error', destroy);
     upgrade(request, socket, head);
   });
   server.listen({ host, port });
@@ -88,4 +88,8 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
         for (const { socket } of held.splice(0)) socket.destroy();
       }),
   };
+}
+
+function destroy(this: Socket): void {
+  this.destroy();
 }

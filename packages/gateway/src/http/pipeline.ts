@@ -73,16 +73,25 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
       }
       request.caller = await admit(endpoint, request, reply, options);
     },
-    handler: async (request, reply) => {
-      if (endpoint.body === undefined) return serve(row, request, reply, undefined, options);
-      const held = options.bodies.hold();
-      try {
-        return await serve(row, request, reply, held, options);
-      } finally {
-        held.release();
-      }
-    },
+    handler: (request, reply) =>
+      endpoint.body === undefined
+        ? serve(row, request, reply, undefined, options)
+        : serveBody(row, request, reply, options),
   });
+}
+
+async function serveBody(
+  row: ServedRow,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: PipelineOptions,
+): Promise<FastifyReply> {
+  const held = options.bodies.hold();
+  try {
+    return await serve(row, request, reply, held, options);
+  } finally {
+    held.release();
+  }
 }
 
 function handlerOf(handlers: PartialHandlers, { id, area }: Endpoint): AnyHandler | undefined {

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ServiceError, systemRandom } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { gate } from '../../test/gate.ts';
 import { serve } from '../../test/serve.ts';
+import { createTraffic } from '../metrics/traffic.ts';
 import type { PartialHandlers } from './pipeline.ts';
 
 const path = '/v1/code/sessions/s/worker/events/stream';
@@ -135,6 +138,55 @@ describe('an upgrade', () => {
     stuck.reject(new ServiceError('not_found', 'gone'));
     expect((await fetch(`${served.url}/healthz`)).status).toBe(200);
   });
+});
+
+/** The meter of the row that `path` is of. */
+function countedBy(traffic: ReturnType<typeof createTraffic>) {
+  return traffic.meter({ area: 'worker', row: 'worker.stream', upstream: '' });
+}
+
+test('an open socket is counted until it is gone, and lets its request go', async () => {
+  const traffic = createTraffic();
+  let request: WeakRef<object> | undefined;
+  const handlers: PartialHandlers = {
+    worker: {
+      stream: async (call) => {
+        request = new WeakRef(call.request.raw);
+        return () => undefined;
+      },
+    },
+  };
+  await using served = await serve({ handlers }, { traffic });
+  const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
+  await once(socket, 'open');
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await vi.waitFor(() => {
+    collect();
+    expect(request?.deref()).toBeUndefined();
+  });
+  const meter = countedBy(traffic);
+  expect(meter.inFlight).toBe(1);
+  socket.terminate();
+  await vi.waitFor(() => expect([meter.inFlight, meter.requests[0]]).toEqual([0, 1]));
+});
+
+test('one whose caller leaves in the turn of the switch is counted once', async () => {
+  const traffic = createTraffic();
+  const handlers: PartialHandlers = {
+    worker: {
+      stream: async (call) => {
+        call.request.raw.socket.destroy();
+        return () => undefined;
+      },
+    },
+  };
+  await using served = await serve({ handlers }, { traffic });
+  const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
+  await once(socket, 'error');
+  const meter = countedBy(traffic);
+  await vi.waitFor(() => expect(meter.inFlight).toBe(0));
+  expect(meter.requests.reduce((sum, count) => sum + count)).toBe(1);
 });
 
 test('a frame over 1 MiB closes the socket with 1009', async () => {

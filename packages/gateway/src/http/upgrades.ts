@@ -1,9 +1,9 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeCodes, maxFrameBytes } from '@sallyport/bridge/server';
+import { maxFrameBytes } from '@sallyport/bridge/server';
 import { ServiceError, type Clock, type Random } from '@sallyport/core';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Drain } from './drain.ts';
+import { endLater } from './ending.ts';
 
 /** Handshakes a second; beyond, clients are sent away before the store is asked anything (bridge.md rule 10). */
 const handshakesPerSecond = 200;
@@ -19,16 +19,27 @@ export interface UpgradeRouter {
   checkPace(): void;
   /** Refuses with `invalid_request` what is no handshake of RFC 6455 4.2.1. */
   checkHandshake(request: IncomingMessage): void;
-  /** Switches protocols and hands the socket over; once it is gone, the response has its `close` event. */
-  accept(request: IncomingMessage, requestId: string, open: (socket: WebSocket) => void): void;
-  /** Hands the bare connection over, in place of an answer; once it is gone, the response has its `close` event. */
-  take(request: IncomingMessage): { readonly socket: Socket; readonly head: Buffer };
+  /** Switches protocols and hands the socket over; `ended` is to be called once it is gone. */
+  accept(
+    request: IncomingMessage,
+    requestId: string,
+    open: (socket: WebSocket, ended: () => void) => void,
+  ): void;
+  /** Hands the bare connection over, in place of an answer. */
+  take(request: IncomingMessage): Taken;
   /** Takes an upgrade off the listener, to where all requests are served. */
   receive(
     request: IncomingMessage,
     connection: { readonly socket: Socket; readonly head: Buffer },
     serve: (request: IncomingMessage, response: ServerResponse) => void,
   ): void;
+}
+
+interface Taken {
+  readonly socket: Socket;
+  readonly head: Buffer;
+  /** To be called once the connection is gone. */
+  readonly ended: () => void;
 }
 
 interface Pending {
@@ -40,11 +51,9 @@ interface Pending {
 const ignore = () => undefined;
 
 export function createUpgradeRouter({
-  drain,
   clock,
   random,
 }: {
-  readonly drain: Drain;
   readonly clock: Clock;
   readonly random: Random;
 }): UpgradeRouter {
@@ -59,27 +68,13 @@ export function createUpgradeRouter({
   server.on('headers', (lines, request) => lines.push(`request-id: ${requestIds.get(request) ?? ''}`));
   let second = { began: clock.monotonic(), handshakes: 0 };
 
-  function take(request: IncomingMessage): { readonly socket: Socket; readonly head: Buffer } {
+  function take(request: IncomingMessage): Taken {
     const upgrade = pending.get(request);
     if (upgrade === undefined) throw new Error('The request is no upgrade.');
     const { socket, head, response } = upgrade;
-    // The request lasts as long as the stream; `head` is a slice of a buffer of kilobytes.
     pending.delete(request);
     response.detachSocket(socket);
-    // It never finishes: what waits for that holds the request for as long as the socket is open.
-    response.removeAllListeners('finish').removeAllListeners('error').on('error', ignore);
-    response.statusCode = 101;
-    socket.on('close', () => response.emit('close'));
-    return { socket, head };
-  }
-
-  /** By itself: what `accept` names would stay with these functions. */
-  function endWithDrain(webSocket: WebSocket): void {
-    const remove = drain.add({
-      end: () => webSocket.close(closeCodes.serviceRestart, 'service restart'),
-      terminate: () => webSocket.terminate(),
-    });
-    webSocket.on('close', remove);
+    return { socket, head, ended: endLater(response) };
   }
 
   return {
@@ -105,18 +100,19 @@ export function createUpgradeRouter({
     },
 
     accept(request, requestId, open) {
-      const { socket, head } = take(request);
+      const { socket, head, ended } = take(request);
+      // The caller has just left: ws would drop it without a word.
+      if (!socket.readable || !socket.writable) {
+        socket.destroy();
+        return ended();
+      }
       // The service speaks no subprotocol; a malformed list would make ws answer on its own, in HTML.
       delete request.headers['sec-websocket-protocol'];
       requestIds.set(request, requestId);
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        // The request lasts as long as the socket; of all that it said, nothing is asked for any more.
-        request.rawHeaders = [];
-        request.headers = {};
         // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
         webSocket.on('error', ignore);
-        open(webSocket);
-        endWithDrain(webSocket);
+        open(webSocket, ended);
       });
     },
 

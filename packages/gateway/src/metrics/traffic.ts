@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isCut } from '../http/cut.ts';
+import { whenEnded } from '../http/ending.ts';
 import { Histogram } from './histogram.ts';
 
 /** Whose requests are counted together. Never a path or an id: there are as many as the contract has rows. */
@@ -38,10 +39,10 @@ export class Meter {
   /** Counts one request, from now until its answer is out or its stream has ended: then `ended` is called. */
   count(response: ServerResponse, ended?: () => void): void {
     this.inFlight++;
-    response.on('close', () => {
+    whenEnded(response, (ending) => {
       this.inFlight--;
       ended?.();
-      const at = isCut(response) ? statusClasses.length - 1 : Math.floor(response.statusCode / 100) - 1;
+      const at = isCut(ending) ? statusClasses.length - 1 : Math.floor(ending.statusCode / 100) - 1;
       this.requests[at] = (this.requests[at] ?? 0) + 1;
     });
   }

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ServiceError, type Clock, type Timer } from '@sallyport/core';
 import type { Drain } from '../http/drain.ts';
+import { whenEnded } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { Answer } from './answer.ts';
 import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from './dispatch.ts';
@@ -80,7 +81,7 @@ export class Exchange implements AnswerHandler {
     // The caller may have gone while it was asked who it is.
     if (response.closed) return;
     this.#outbound.upstream.retries.began();
-    response.once('close', this.#onClose);
+    whenEnded(response, this.#onClose);
     if (this.#outbound.isHeld)
       this.#leaveDrain = this.#around.drain.add({
         end: () =>

@@ -2,6 +2,7 @@ import { ServiceError, type TokenSource } from '@sallyport/core';
 import type { IncomingMessage } from 'node:http';
 import type { CredentialRule } from '../config/destinations.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
+import { whenEnded } from '../http/ending.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import type { Conformance } from './conformance.ts';
@@ -55,7 +56,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   function collectedFor({ response }: Passing, { collected }: Conformance): Collected {
     const held = options.bodies.hold();
-    response.once('close', () => held.release());
+    whenEnded(response, () => held.release());
     return { ...collected, held };
   }
 

@@ -11,6 +11,8 @@ export interface UpgradedConnection {
   readonly socket: Socket;
   /** What the caller has sent already. */
   readonly head: Buffer;
+  /** To be called once the connection is gone. */
+  readonly ended: () => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export function watchForEnd(socket: Socket): () => void {
  * own: 1012, between two frames of the upstream.
  */
 export function splice(
-  { socket: caller, head }: UpgradedConnection,
+  { socket: caller, head, ended }: UpgradedConnection,
   upstream: Duplex,
   options: {
     readonly raw: readonly string[];
@@ -82,6 +84,7 @@ export function splice(
     options.meter.receivedBytes += caller.bytesRead - before.read;
     options.meter.sentBytes += caller.bytesWritten - before.written;
     upstream.destroy();
+    ended();
   });
 }
 

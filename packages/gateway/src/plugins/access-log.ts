@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@sallyport/core';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { isCut } from '../http/cut.ts';
+import { whenEnded } from '../http/ending.ts';
 import { loggedUrl } from '../http/log.ts';
 
 /** What a line says of a request beside what the request says itself. */
@@ -26,21 +27,23 @@ export function createAccessLog(
       // The level may change while the gateway runs; what nobody reads is not gathered.
       if (log.isLevelEnabled?.('info') === false) return;
       const started = clock.monotonic();
-      const ip = addressOf(request, trustProxy); // gone with the connection
-      const trace = traceOf(request); // a stream keeps no headers
-      response.once('close', () => {
+      // The address is gone with the connection, and the request need not last as long as a WebSocket.
+      const { method, url = '/' } = request;
+      const ip = addressOf(request, trustProxy);
+      const trace = traceOf(request);
+      whenEnded(response, (ending) => {
         // Not the request's own log, which would have to be made for this one line.
         log.info(
           {
             request_id: id,
             row,
-            method: request.method,
-            url: loggedUrl(request.url ?? '/'),
+            method,
+            url: loggedUrl(url),
             ...trace,
-            status: response.statusCode,
+            status: ending.statusCode,
             ms: Math.round(clock.monotonic() - started),
             ip,
-            ...(isCut(response) && { cut: true }),
+            ...(isCut(ending) && { cut: true }),
           },
           'request',
         );

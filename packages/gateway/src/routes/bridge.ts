@@ -1,5 +1,6 @@
 import type { BridgeEngine, Caller as BridgeCaller } from '@sallyport/bridge/server';
 import { contract } from '@sallyport/core/contract';
+import { whenEnded } from '../http/ending.ts';
 import type { Caller, Handlers } from '../http/handler.ts';
 import { linkNextPage, pageSize } from './page.ts';
 import { toStreamSocket } from './stream-socket.ts';
@@ -29,8 +30,8 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
       reply.header('x-next-poll-ms', String(answer.nextPollMs));
       if (answer.isSuperseded) reply.header('x-poll-superseded', 'true');
       // Work must not wait for its delivery to lapse when the caller goes away before the answer is out.
-      reply.raw.once('close', () => {
-        if (reply.raw.writableFinished) return;
+      whenEnded(reply.raw, ({ writableFinished }) => {
+        if (writableFinished) return;
         answer.giveBack().catch((error: unknown) => log.error({ err: error }, 'Work was not taken back.'));
       });
       return answer.work;
