@@ -26,10 +26,16 @@ async function bareSockets() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, logins: [] };
 }
 
-/** Requests that are not answered. */
+/** Requests that are held: each answer is kept until it is given, or its caller has left. */
 async function barePolls() {
   const { default: fastify } = await import('fastify');
   const app = fastify();
-  app.get('/*', () => new Promise(() => undefined));
+  const held = new Set<(answer: null) => void>();
+  app.get('/*', (_request, reply) => {
+    const { promise, resolve } = Promise.withResolvers<null>();
+    held.add(resolve);
+    reply.raw.on('close', () => held.delete(resolve));
+    return promise;
+  });
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), logins: [] };
 }
