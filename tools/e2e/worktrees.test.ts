@@ -14,7 +14,7 @@ while read -r line; do
   case "$line" in
     *wait*) echo waiting; sleep 1000;;
     *write*) echo new > new; echo '{"type":"tool.permission_request","data":{"request_id":"r1","tool":"git","description":"commit"}}';;
-    *'"allow"'*) git add .; git commit --quiet -m mine; echo committed; exit 0;;
+    *'"allow"'*) git add .; git commit --quiet -m "$SALLYPORT_SESSION_ID"; echo committed; exit 0;;
     *'"deny"'*) echo left; exit 3;;
     *session.message*) pwd; exit 0;;
   esac

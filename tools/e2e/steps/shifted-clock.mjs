@@ -2,7 +2,7 @@
  * Preloaded (`node --import`), gives a program a wall clock that a test sets: off by as many milliseconds as the file in
  * SHIFTED_CLOCK says. The monotonic clock and the timers go on as ever, as when somebody sets a machine's clock.
  */
-import { readFileSync } from 'node:fs';
+import fs, { readFileSync } from 'node:fs';
 
 const file = process.env['SHIFTED_CLOCK'] ?? '';
 const realNow = Date.now.bind(Date);
@@ -26,3 +26,17 @@ globalThis.Date = new Proxy(RealDate, {
   apply: () => new RealDate(now()).toString(),
   get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
 });
+
+// The times of files go by that clock, too: a lock that was just taken must not look as old as the clock was set forward.
+const { stat, utimes } = fs;
+fs.stat = (path, ...rest) => {
+  const done = rest.pop();
+  stat(path, ...rest, (error, stats) => {
+    if (stats?.mtime) stats.mtime = new RealDate(stats.mtime.getTime() + shiftMs);
+    done(error, stats);
+  });
+};
+fs.utimes = (path, accessed, modified, done) => {
+  const real = (time) => new RealDate(Number(time) - shiftMs);
+  utimes(path, real(accessed), real(modified), done);
+};
