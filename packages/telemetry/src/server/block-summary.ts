@@ -68,16 +68,7 @@ export function mayHave(summary: string | null, filter: RecordFilter): boolean {
 
 /** How many of a block's records are meant, by service and severity; `undefined` where they have to be looked at. */
 export function countsOf(summary: string | null, filter: RecordFilter): readonly SeverityCount[] | undefined {
-  const {
-    serviceName,
-    minSeverity,
-    eventName,
-    fromTime,
-    toTime,
-    traceId,
-    attributes = [],
-    text,
-  } = filter;
+  const { serviceName, minSeverity, eventName, fromTime, toTime, traceId, attributes = [], text } = filter;
   const asked = [eventName, fromTime, toTime, traceId, text];
   if (summary === null || attributes.length > 0 || asked.some((of) => of !== undefined)) return undefined;
   return (JSON.parse(summary) as Summary).counts?.filter(isMeant(serviceName, minSeverity));
