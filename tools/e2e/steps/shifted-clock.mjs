@@ -28,15 +28,19 @@ globalThis.Date = new Proxy(RealDate, {
 });
 
 // The times of files go by that clock, too: a lock that was just taken must not look as old as the clock was set forward.
-const { stat, utimes } = fs;
-fs.stat = (path, ...rest) => {
-  const done = rest.pop();
-  stat(path, ...rest, (error, stats) => {
-    if (stats?.mtime) stats.mtime = new RealDate(stats.mtime.getTime() + shiftMs);
-    done(error, stats);
-  });
-};
-fs.utimes = (path, accessed, modified, done) => {
-  const real = (time) => new RealDate(Number(time) - shiftMs);
-  utimes(path, real(accessed), real(modified), done);
-};
+/** @type {Record<string, any>} */
+const files = fs;
+const { stat, utimes } = files;
+Object.assign(files, {
+  stat(/** @type {any[]} */ ...args) {
+    const done = args.pop();
+    stat(...args, (/** @type {unknown} */ error, /** @type {any} */ stats) => {
+      if (stats?.mtime) stats.mtime = new RealDate(stats.mtime.getTime() + shiftMs);
+      done(error, stats);
+    });
+  },
+  utimes(/** @type {any[]} */ ...[path, accessed, modified, done]) {
+    const real = (/** @type {number | Date} */ time) => new RealDate(Number(time) - shiftMs);
+    utimes(path, real(accessed), real(modified), done);
+  },
+});
