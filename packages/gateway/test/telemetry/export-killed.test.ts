@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { scratchDirectory } from '../store/scratch.ts';
-import { startVictim } from './victims.ts';
+import { sendBatch, startVictim } from './victims.ts';
 
 const total = 600;
 const batchSize = 20;
@@ -82,16 +82,7 @@ async function send(url: string, batch: number): Promise<boolean> {
   const events = Array.from({ length: batchSize }, (_, index) => ({
     body: { stringValue: String(batch * batchSize + index) },
   }));
-  const answer = await fetch(`${url}/api/event_logging/v2/batch`, {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer access',
-      'content-type': 'application/json',
-      'x-service-name': 'victim',
-      'idempotency-key': `batch-${batch}`,
-    },
-    body: JSON.stringify({ events }),
-  });
+  const answer = await sendBatch(url, batch, events);
   await answer.body?.cancel();
   return answer.status === 200;
 }

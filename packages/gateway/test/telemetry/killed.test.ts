@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openReader } from '../../src/store/embedded/reader.ts';
 import { telemetryReads } from '../../src/store/embedded/telemetry-reads.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { startVictim, type Victim } from './victims.ts';
+import { sendBatch, startVictim, type Victim } from './victims.ts';
 
 // With SALLYPORT_LONG=1 as many as the issue of this test has; few of them show the same within the quick suite.
 const isLong = process.env['SALLYPORT_LONG'] === '1';
@@ -61,16 +61,7 @@ async function send({ url }: Victim, batch: number): Promise<boolean> {
     severityNumber: 9,
     attributes: [{ key: 'event.name', value: { stringValue: nameOf(batch, index) } }],
   }));
-  const answer = await fetch(`${url}/api/event_logging/v2/batch`, {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer access',
-      'content-type': 'application/json',
-      'x-service-name': 'victim',
-      'idempotency-key': `batch-${batch}`,
-    },
-    body: JSON.stringify({ events }),
-  });
+  const answer = await sendBatch(url, batch, events);
   return answer.status === 200 && ((await answer.json()) as { accepted: number }).accepted === batchSize;
 }
 

@@ -26,3 +26,17 @@ export async function startVictim(directory: string, ...exportUrl: [] | [string]
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { url, pid: child.pid ?? 0, kill };
 }
+
+/** Sends events as the batch of that number, which is stored once however often it comes. */
+export function sendBatch(url: string, batch: number, events: readonly object[]): Promise<Response> {
+  return fetch(`${url}/api/event_logging/v2/batch`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer access',
+      'content-type': 'application/json',
+      'x-service-name': 'victim',
+      'idempotency-key': `batch-${batch}`,
+    },
+    body: JSON.stringify({ events }),
+  });
+}

@@ -14,7 +14,8 @@ function scratch() {
   return join(directory, 'store.db');
 }
 
-test('what another connection wrote is seen from the next turn on, and at once after `renew`', async () => {
+/** A table of notes, and a reader beside who writes them. */
+function notesRead() {
   const path = scratch();
   const writer = new DatabaseSync(path);
   writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE note (text TEXT)');
@@ -23,6 +24,11 @@ test('what another connection wrote is seen from the next turn on, and at once a
     reader.close();
     writer.close();
   });
+  return { writer, reader };
+}
+
+test('what another connection wrote is seen from the next turn on, and at once after `renew`', async () => {
+  const { writer, reader } = notesRead();
   const notes = reader.query<{ text: string }>('SELECT text FROM note');
   const texts = () => notes.all().map(({ text }) => text);
 
@@ -37,14 +43,7 @@ test('what another connection wrote is seen from the next turn on, and at once a
 });
 
 test('no snapshot is held between turns: the log can be folded back', async () => {
-  const path = scratch();
-  const writer = new DatabaseSync(path);
-  writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE note (text TEXT)');
-  const reader = readByTurns(openReader(path));
-  onTestFinished(() => {
-    reader.close();
-    writer.close();
-  });
+  const { writer, reader } = notesRead();
   reader.query('SELECT text FROM note').all();
   writer.exec("INSERT INTO note VALUES ('one')");
   const fold = () => writer.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];
