@@ -23,7 +23,7 @@ test('a batch ends at its limit, and the rest makes the next ones', async () => 
 });
 
 test('an act that fails undoes itself alone', async () => {
-  const { writer, reader } = await openLedger();
+  const { writer, reader } = await openLedger({ batch: { ms: 60_000 } });
   const { deposit, withdraw, misbehave } = writer.area('ledger');
   const ends = await Promise.allSettled([
     deposit({ account: 'a', amount: 5 }),

@@ -118,9 +118,8 @@ export async function openWriter<Registered extends Areas = typeof contents.area
       return Promise.reject(
         new ServiceError('overloaded', 'Too many writes are waiting.', { retryAfterMs: 1000 }),
       );
-    // A thread that has nothing to do begins with what is asked first. The rest goes after the I/O callbacks of this turn of
-    // the event loop: the requests that came together go together.
-    if (outbox.length === 0) (waiting.size === 0 ? queueMicrotask : setImmediate)(flush);
+    // After the I/O callbacks of this turn of the event loop: the requests that came together go together, and share a commit.
+    if (outbox.length === 0) setImmediate(flush);
     const id = ++lastId;
     outbox.push({ id, area, act, argument });
     waitingBytes += weight;
