@@ -22,7 +22,7 @@ interface Ended {
 }
 
 /** What Fastify's router decodes or normalizes, or refuses, it is asked about. */
-const odd = /[^\w\-./~:]|\/[/.]|\/$/;
+const odd = /[^\w\-./~:]|\/\.{0,2}(?:\/|$)/;
 const longest = 2048;
 
 /**

@@ -68,7 +68,8 @@ export function registerAccessLog(
 
 /** As the proxy before the gateway has it, where there is one: what stands before that is its caller's own word. */
 function addressOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string | undefined {
-  const forwarded = trustProxy ? [headers['x-forwarded-for'] ?? []].flat().join(',') : '';
+  if (!trustProxy) return socket.remoteAddress;
+  const forwarded = [headers['x-forwarded-for'] ?? ''].flat().join(',');
   return forwarded.slice(forwarded.lastIndexOf(',') + 1).trim() || socket.remoteAddress;
 }
 

@@ -3,7 +3,7 @@ import { scopes } from '@sallyport/core/contract';
 
 /** A space-separated scope as a list without repeats (RFC 6749 3.3). */
 export function scopeList(scope: string): readonly string[] {
-  return [...new Set(scope.split(' ').filter((name) => name !== ''))];
+  return scope.split(' ').filter((name, i, all) => name !== '' && all.indexOf(name) === i);
 }
 
 export function isWithin(scope: string, allowed: string): boolean {

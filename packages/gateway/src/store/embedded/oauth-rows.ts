@@ -68,9 +68,12 @@ export function toOrganization(row: OrganizationRow): Organization {
 
 export function toClient(row: ClientRow): Client {
   return {
-    ...row,
+    id: row.id,
+    name: row.name,
     redirectUris: JSON.parse(row.redirectUris) as string[],
     grantTypes: JSON.parse(row.grantTypes) as GrantType[],
+    scope: row.scope,
+    createdAt: row.createdAt,
   };
 }
 
