@@ -9,7 +9,7 @@ import { openEmbeddedStore } from './store.ts';
 const ten = Array.from({ length: 10 }, (_, index) => index);
 
 test('acts asked for together share one commit, and are answered in order', async () => {
-  const { writer } = await openLedger();
+  const { writer } = await openLedger({ batch: { ms: 60_000 } });
   const { deposit } = writer.area('ledger');
   const answers = await Promise.all(ten.map(() => deposit({ account: 'a', amount: 1 })));
   expect(answers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
