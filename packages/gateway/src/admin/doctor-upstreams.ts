@@ -1,13 +1,12 @@
 import { isLoginRequired } from '@sallyport/core';
 import { transportFailure } from '@sallyport/core/client';
 import { ConfigError } from '../config/config-error.ts';
-import { destinationsOf, type Destination } from '../config/destinations.ts';
+import { destinationsOf, type ToUpstream } from '../config/destinations.ts';
 import type { Config } from '../config/schema.ts';
+import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
 import { probesOf } from '../passthrough/probe.ts';
 import type { Check } from './doctor.ts';
 import { ExplainedError } from './failure.ts';
-
-type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
 
 /** What can be served so, but not whole. `undefined`: nothing. */
 export function adviceOn(config: Config): string | undefined {
@@ -19,44 +18,52 @@ export function adviceOn(config: Config): string | undefined {
 
 /** Asks each upstream what a request would ask of it, step by step; a step that fails is the last one. */
 export async function checkUpstreams(config: Config, check: Check): Promise<void> {
-  const destinations = destinationsOf(config);
-  const byUrl = Map.groupBy(
-    [...destinations].filter((entry): entry is [string, ToUpstream] => entry[1].to === 'upstream'),
-    ([, to]) => to.url,
+  const toUpstream = [...destinationsOf(config)].filter(
+    (entry): entry is [string, ToUpstream] => entry[1].to === 'upstream',
   );
-  for (const [url, entries] of byUrl) {
+  // Each credential that an address is shown has to be asked about.
+  const alike = Map.groupBy(toUpstream, ([, { url, credential }]) => JSON.stringify([url, credential]));
+  for (const entries of alike.values()) {
     const names = entries.map(([name]) => name);
     const [, to] = entries[0] ?? [];
-    if (to === undefined) continue;
-    const probes = probesOf({
-      url,
-      upstream: config.upstream,
-      dialect: config.dialect,
-      rule: to.credential,
-      token: () => ownToken(config, url),
-      servesOAuth: names.includes('oauth'),
-      servesSockets: names.includes('worker'),
-    });
-    for (const { name, run } of probes) {
-      const found = await check(
-        `upstream ${new URL(url).origin}: ${name}`,
-        () => explained(run, url),
-        (says) => says,
-      );
-      if (found === undefined) break;
-    }
+    if (to !== undefined) await checkUpstream(config, to, names, check);
   }
 }
 
-async function ownToken(config: Config, url: string): Promise<string> {
+async function checkUpstream(
+  config: Config,
+  to: ToUpstream,
+  names: readonly string[],
+  check: Check,
+): Promise<void> {
+  const probes = probesOf({
+    upstream: to,
+    connectSeconds: config.upstream.connectSeconds,
+    dialect: config.dialect,
+    rule: to.credential,
+    token: (at) => ownToken(config, at),
+    servesOAuth: names.includes('oauth'),
+    servesSockets: names.includes('worker'),
+  });
+  for (const { name, run } of probes) {
+    const found = await check(
+      `upstream ${new URL(to.url).origin}: ${name}`,
+      () => explained(run, to),
+      (says) => says,
+    );
+    if (found === undefined) break;
+  }
+}
+
+async function ownToken(config: Config, at: ConfiguredUpstream): Promise<string> {
   const { openUpstreamLogin } = await import('../passthrough/upstream-login.ts');
-  const login = openUpstreamLogin(config, url);
+  const login = openUpstreamLogin(config, at);
   try {
     return await login.token();
   } catch (cause) {
     if (!isLoginRequired(cause)) throw cause;
     throw new ExplainedError(
-      `There is no login at ${url}, or it has run out: make one with \`sallyport-gateway admin upstream login\`.`,
+      `There is no login at ${at.url}, or it has run out: make one with \`${loginCommand(at)}\`.`,
       { cause },
     );
   } finally {
@@ -65,7 +72,7 @@ async function ownToken(config: Config, url: string): Promise<string> {
 }
 
 /** What fails below HTTP, in words; a certificate of an authority of one's own has a setting of its own here. */
-async function explained(run: () => Promise<string>, url: string): Promise<string> {
+async function explained(run: () => Promise<string>, { key, url }: ConfiguredUpstream): Promise<string> {
   try {
     return await run();
   } catch (cause) {
@@ -74,7 +81,7 @@ async function explained(run: () => Promise<string>, url: string): Promise<strin
     const isOfNetwork = 'code' in cause && cause.name !== 'LoginError';
     const { message } = isOfNetwork ? transportFailure(cause, url) : cause;
     throw new ExplainedError(
-      `${message.replace('NODE_EXTRA_CA_CERTS=FILE', 'upstream.ca').replace(/\.?$/, '')}.`,
+      `${message.replace('NODE_EXTRA_CA_CERTS=FILE', `${key}.ca`).replace(/\.?$/, '')}.`,
       { cause },
     );
   }

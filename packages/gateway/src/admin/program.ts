@@ -58,16 +58,21 @@ export function addAdminCommands(program: Command): void {
 
   addAuditCommand(admin);
 
-  const upstream = admin.command('upstream').description("The gateway's own login at its upstream.");
+  const upstream = admin.command('upstream').description("The gateway's own logins at its upstreams.");
   const loadUpstream = () => import('./upstream-login.ts');
-  configurable(upstream.command('login'))
+  const whose = 'the area or family whose own upstream it is (default: the one for all, or the only one)';
+  configurable(upstream.command('login').argument('[name]', whose))
     .description(
-      'Logs the gateway in at its upstream: prints a code to approve in a browser; see upstream.login.',
+      'Logs the gateway in at an upstream: prints a code to approve in a browser; see upstream.login.',
     )
-    .action(async (flags: ConfigFlags) => (await loadUpstream()).loginUpstream(flags));
-  configurable(upstream.command('logout'))
+    .action(async (name: string | undefined, flags: ConfigFlags) =>
+      (await loadUpstream()).loginUpstream(name, flags),
+    );
+  configurable(upstream.command('logout').argument('[name]', whose))
     .description('Ends that login, and removes it.')
-    .action(async (flags: ConfigFlags) => (await loadUpstream()).logoutUpstream(flags));
+    .action(async (name: string | undefined, flags: ConfigFlags) =>
+      (await loadUpstream()).logoutUpstream(name, flags),
+    );
 
   configurable(admin.command('rotate-keys'))
     .description('Publishes the next signing key of access tokens, which takes over by itself.')

@@ -2,19 +2,21 @@ import { toTimestamp, TransportError } from '@sallyport/core';
 import { LoginError, loginWithDevice, logout, revokeLogin, storeLogin } from '@sallyport/oauth';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/schema.ts';
+import { configuredUpstreams, type ConfiguredUpstream } from '../config/upstreams.ts';
 import { upstreamLogins, upstreamTransport } from '../passthrough/upstream-login.ts';
 import { configOf } from './config-of.ts';
 import { ExplainedError } from './failure.ts';
 import type { ConfigFlags } from './flags.ts';
 
-/** `admin upstream login`: the gateway's own login at its upstream, approved by a person in any browser (RFC 8628). */
-export async function loginUpstream(flags: ConfigFlags): Promise<void> {
+/** `admin upstream login`: the gateway's own login at an upstream, approved by a person in any browser (RFC 8628). */
+export async function loginUpstream(name: string | undefined, flags: ConfigFlags): Promise<void> {
   const { config } = configOf(flags);
-  const baseUrl = addressOf(config);
+  const upstream = upstreamNamed(config, name);
+  const { key, url: baseUrl } = upstream;
   const store = upstreamLogins(config);
   // Before a person is sent to approve what then could not be kept.
   await store.probe(baseUrl);
-  const transport = upstreamTransport(config);
+  const transport = upstreamTransport(config, upstream);
   try {
     const reached = { baseUrl, transport, dialect: config.dialect };
     const login = await loginWithDevice({
@@ -30,8 +32,8 @@ export async function loginUpstream(flags: ConfigFlags): Promise<void> {
     process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
     // Nobody could end it any more: its tokens are gone from here.
     if (replaced) await revokeLogin({ ...reached, clientId: replaced.clientId }, replaced).catch(sayNotEnded);
-    if (!config.upstream.login)
-      process.stderr.write('It is used once upstream.login is true (and upstream.credential is not set).\n');
+    if (!upstream.login)
+      process.stderr.write(`It is used once ${key}.login is true (and ${key}.credential is not set).\n`);
   } catch (cause) {
     if (cause instanceof LoginError || cause instanceof TransportError)
       throw new ExplainedError(cause.message, { cause });
@@ -42,18 +44,18 @@ export async function loginUpstream(flags: ConfigFlags): Promise<void> {
 }
 
 /** `admin upstream logout`: ends it there, and removes it here. */
-export async function logoutUpstream(flags: ConfigFlags): Promise<void> {
+export async function logoutUpstream(name: string | undefined, flags: ConfigFlags): Promise<void> {
   const { config } = configOf(flags);
-  const baseUrl = addressOf(config);
-  const transport = upstreamTransport(config);
+  const upstream = upstreamNamed(config, name);
+  const transport = upstreamTransport(config, upstream);
   try {
     const { removed, failure } = await logout({
       store: upstreamLogins(config),
-      key: baseUrl,
+      key: upstream.url,
       transport,
       dialect: config.dialect,
     });
-    process.stdout.write(`${JSON.stringify({ upstream: baseUrl, removed }, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ upstream: upstream.url, removed }, null, 2)}\n`);
     if (failure) process.stderr.write(`The upstream was not told: ${failure.message}\n`);
   } finally {
     await transport.close();
@@ -66,9 +68,23 @@ function sayNotEnded({ message }: Error): void {
   );
 }
 
-function addressOf({ upstream }: Config): string {
-  if (upstream.url !== undefined) return upstream.url;
-  throw new ConfigError('There is no upstream to log in at: set upstream to its address.');
+/** By the area whose own it is; without a name, the one for all if it may be that, or the only one. */
+function upstreamNamed(config: Config, name: string | undefined): ConfiguredUpstream {
+  const all = configuredUpstreams(config);
+  const [first] = all;
+  if (first === undefined)
+    throw new ConfigError('There is no upstream to log in at: set upstream to its address.');
+  const names = all.map((one) => one.name ?? 'upstream').join(', ');
+  if (name !== undefined) {
+    const found = all.find((one) => name === (one.name ?? 'upstream'));
+    if (found) return found;
+    throw new ConfigError(`There is no upstream by the name of ${name}: it must be one of ${names}.`);
+  }
+  const loggedIn = all.filter(({ login }) => login);
+  const meant = loggedIn.length > 0 ? loggedIn : all;
+  const isOne = new Set(meant.map(({ url }) => url)).size === 1;
+  if (meant[0] && (isOne || meant[0].name === undefined)) return meant[0];
+  throw new ConfigError(`There is more than one upstream: say at which to log in, one of ${names}.`);
 }
 
 /** What an upstream sends cannot steer the terminal. */

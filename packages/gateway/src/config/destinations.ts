@@ -1,21 +1,15 @@
 import { ConfigError } from './config-error.ts';
+import { credentialFor, type CredentialRule } from './credentials.ts';
 import { areaNames, type Config, type Whither } from './schema.ts';
-
-/**
- * What becomes of the caller's credential on its way to an upstream. `forward`: it goes along untouched, and nobody is
- * checked here. `replace`: the caller is checked here, and `value` goes along instead. `login`: so, with the
- * token of the gateway's own login. `withhold`: none goes along; `checked` tells whether the caller is checked here.
- */
-export type CredentialRule =
-  | { readonly kind: 'forward' }
-  | { readonly kind: 'replace'; readonly header: 'authorization' | 'x-api-key'; readonly value: string }
-  | { readonly kind: 'login' }
-  | { readonly kind: 'withhold'; readonly checked: boolean };
+import { checkSecure, checkShared, upstreamOf, type ConfiguredUpstream } from './upstreams.ts';
 
 /** Where the requests of one area or family go. */
-export type Destination =
-  | { readonly to: Exclude<Whither, 'upstream'> }
-  | { readonly to: 'upstream'; readonly url: string; readonly credential: CredentialRule };
+export type Destination = { readonly to: Exclude<Whither, 'upstream'> } | ToUpstream;
+
+export type ToUpstream = ConfiguredUpstream & {
+  readonly to: 'upstream';
+  readonly credential: CredentialRule;
+};
 
 export type Destinations = ReadonlyMap<string, Destination>;
 
@@ -28,10 +22,18 @@ const together = [
 /** Where every area and family goes, by name. Throws `ConfigError` where that cannot work, naming the way out. */
 export function destinationsOf(config: Config): Destinations {
   for (const group of together) checkTogether(config, group);
-  return new Map([
+  checkSecure(config);
+  const destinations: Destinations = new Map([
     ...areaNames.map((name) => [name, destinationOf(config, name)] as const),
     ['admin', destinationOf(config, 'oauth')],
   ]);
+  checkShared(upstreamsIn(destinations));
+  return destinations;
+}
+
+/** What of them is upstream. */
+export function upstreamsIn(destinations: Destinations): readonly ToUpstream[] {
+  return [...destinations.values()].filter((one) => one.to === 'upstream');
 }
 
 function checkTogether({ areas, upstreams }: Config, group: readonly string[]): void {
@@ -47,48 +49,14 @@ function checkTogether({ areas, upstreams }: Config, group: readonly string[]): 
 }
 
 function destinationOf(config: Config, name: string): Destination {
-  const { areas, upstream, upstreams } = config;
-  const to = areas[name] ?? 'local';
+  const to = config.areas[name] ?? 'local';
   if (to !== 'upstream') return { to };
-  const own = upstreams[name];
-  const url = own?.url ?? upstream.url;
-  if (url === undefined)
+  const upstream = upstreamOf(config, name);
+  if (upstream === undefined)
     throw new ConfigError(
       `areas.${name} is upstream, but there is none: set upstream to its address, or areas.${name} to local or off.`,
     );
-  return { to, url, credential: credentialFor(config, name, url) };
-}
-
-function credentialFor(config: Config, name: string, url: string): CredentialRule {
-  const { areas, upstream, upstreams } = config;
-  const own = upstreams[name];
-  const [key, value, header] = own
-    ? [`upstreams.${name}.credential`, own.credential, own.credentialHeader]
-    : ['upstream.credential', upstream.credential, upstream.credentialHeader];
-  const logsIn = own === undefined && upstream.login;
-  if (logsIn && value !== undefined)
-    throw new ConfigError('upstream.login and upstream.credential are both set: leave one of them out.');
-  if (areas['oauth'] === 'local') {
-    if (logsIn) return { kind: 'login' };
-    if (own?.forwardCredentials === true)
-      throw new ConfigError(
-        `upstreams.${name}.forwardCredentials is set, but areas.oauth is local: callers' credentials are this gateway's, and do not leave it. Set ${key} instead.`,
-      );
-    if (value === undefined)
-      throw new ConfigError(
-        `areas.oauth is local and areas.${name} goes upstream, so ${key} must be set: it is what the upstream is shown in place of the callers' credentials (none: nothing).`,
-      );
-    return value === 'none' ? { kind: 'withhold', checked: true } : { kind: 'replace', header, value };
-  }
-  if (logsIn || (value !== undefined && value !== 'none'))
-    throw new ConfigError(
-      `${logsIn ? 'upstream.login' : key} is set, but callers are not checked here unless areas.oauth is local: anyone could use it. Leave it out, or set areas.oauth and areas.devices to local.`,
-    );
-  // The credentials are of whoever serves oauth: no other origin must see them, unless told so.
-  const home = upstreams['oauth']?.url ?? upstream.url;
-  const isHome = home !== undefined && new URL(home).origin === new URL(url).origin;
-  const forwards = value !== 'none' && (isHome || own?.forwardCredentials === true);
-  return forwards ? { kind: 'forward' } : { kind: 'withhold', checked: false };
+  return { to, ...upstream, credential: credentialFor(config, name, upstream) };
 }
 
 function list(names: readonly string[]): string {

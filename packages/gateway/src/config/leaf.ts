@@ -1,3 +1,4 @@
+import { didYouMean } from '@sallyport/core';
 import { z } from 'zod';
 
 /**
@@ -79,16 +80,55 @@ export function integersByName(fallback: Readonly<Record<string, number>>, names
     .describe(`an object with whole numbers, 0 or more, under ${names.slice(0, 3).join(', ')} and the like`);
 }
 
-/** Groups of settings by name, or for each the short form of its one required setting: JSON as text. */
-export function groupsByName<T>(
-  group: z.ZodType<T>,
-  names: readonly string[],
-  allowed: string,
-): Leaf<Readonly<Record<string, T>>> {
-  const record = z
-    .record(z.string(), group)
-    .refine((value) => Object.keys(value).every((name) => names.includes(name)));
-  return z.preprocess(parseJson, record.default({})).describe(allowed);
+/** A leaf that has no default, where there must be a value. */
+export function required<T>(leaf: Leaf<T | undefined>): Leaf<T> {
+  return leaf.refine((value) => value !== undefined).describe(leaf.description ?? '');
+}
+
+type Members = Readonly<Record<string, z.ZodType>>;
+type Group<M extends Members> = { readonly [K in keyof M]: z.output<M[K]> };
+type Refuse = (path: string[], message: string) => void;
+
+/**
+ * Groups of settings by name, or for each the value of `short` alone: JSON as text. What is wrong is told of the setting
+ * within, and not of all of them.
+ */
+export function groupsByName<M extends Members>(
+  members: M,
+  { names, short }: { readonly names: readonly string[]; readonly short: keyof M },
+): Leaf<Readonly<Record<string, Group<M>>>> {
+  const long = (value: unknown) => (typeof value === 'string' ? { [short]: value } : value);
+  const group = z.preprocess(long, z.record(z.string(), z.unknown()));
+  const groups = z.record(z.string(), group).default({});
+  return z.preprocess(parseJson, groups).transform((given, context) => {
+    const refuse: Refuse = (path, message) => context.addIssue({ code: 'custom', path, message });
+    refuseOthers(given, names, refuse);
+    return Object.fromEntries(
+      Object.entries(given).map(([name, values]) => {
+        const refuseIn: Refuse = (path, message) => refuse([name, ...path], message);
+        refuseOthers(values, Object.keys(members), refuseIn);
+        return [name, groupOf(members, values, refuseIn)];
+      }),
+    );
+  });
+}
+
+function groupOf<M extends Members>(
+  members: M,
+  values: Readonly<Record<string, unknown>>,
+  refuse: Refuse,
+): Group<M> {
+  const read = Object.entries(members).map(([key, leaf]) => {
+    const parsed = leaf.safeParse(values[key]);
+    if (!parsed.success) refuse([key], `must be ${leaf.description ?? 'something else'}.`);
+    return [key, parsed.data];
+  });
+  return Object.fromEntries(read) as Group<M>;
+}
+
+function refuseOthers(given: object, names: readonly string[], refuse: Refuse): void {
+  for (const name of Object.keys(given).filter((one) => !names.includes(one)))
+    refuse([name], `is not a setting. ${didYouMean(name, names) ?? `There are ${names.join(', ')}.`}`);
 }
 
 function parseJson(value: unknown): unknown {

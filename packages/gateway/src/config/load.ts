@@ -50,15 +50,21 @@ export function loadConfig({ flags = {}, file, env = process.env }: ConfigSource
             ? [file ?? '', fromFile.get(key)]
             : ['default', undefined];
     const parsed = leaf.safeParse(given);
-    if (!parsed.success) {
-      const shown = secretKeys.includes(key) ? 'what is given' : JSON.stringify(given);
-      throw new ConfigError(
-        `${key} (from ${origin}) must be ${leaf.description ?? 'something else'}, not ${shown}.`,
-      );
-    }
+    if (!parsed.success) throw notAllowed({ key, value: given, origin }, leaf, parsed.error);
     settings.push({ key, value: parsed.data ?? derivedDefaults[key]?.(nest(settings)), origin });
   }
   return configFrom(settings);
+}
+
+function notAllowed({ key, value, origin }: Setting, leaf: z.ZodType, { issues }: z.ZodError): ConfigError {
+  const [issue] = issues;
+  // Of a setting within a setting: it says what is allowed there, and its value is not shown.
+  if (issue?.code === 'custom' && issue.path.length > 0)
+    return new ConfigError(`${[key, ...issue.path].join('.')} (from ${origin}) ${issue.message}`);
+  const shown = secretKeys.includes(key) ? 'what is given' : JSON.stringify(value);
+  return new ConfigError(
+    `${key} (from ${origin}) must be ${leaf.description ?? 'something else'}, not ${shown}.`,
+  );
 }
 
 /** The configuration that settings make together. Throws `ConfigError` where they do not go together. */

@@ -17,6 +17,7 @@ import {
   optionalFlag,
   optionalOneOf,
   optionalText,
+  required,
   seconds,
   text,
 } from './leaf.ts';
@@ -41,16 +42,24 @@ export type ValidationMode = (typeof validationModes)[number];
 
 const credentialHeaders = ['authorization', headerNames.apiKey] as const;
 
-/** What is said of an upstream; see `destinationsOf`. */
-const upstreamOfItsOwn = z.preprocess(
-  (value) => (typeof value === 'string' ? { url: value } : value),
-  z.strictObject({
-    url: httpUrl().refine((url) => url !== undefined),
-    credential: z.string().min(1).optional(),
-    credentialHeader: z.enum(credentialHeaders).default('authorization'),
-    forwardCredentials: z.boolean().default(false),
-  }),
-);
+/** What is said of an upstream that an area or a family has of its own; see `upstreamOf` and `credentialFor`. */
+const upstreamOfItsOwn = {
+  url: required(httpUrl()),
+  credential: credential(),
+  credentialHeader: oneOf(credentialHeaders, 'authorization'),
+  login: optionalFlag(),
+  ca: authoritiesFile(),
+  http2: optionalFlag(),
+  forwardCredentials: flag(false),
+};
+
+function credential() {
+  return optionalText('a token or an API key, or none', /^[\x21-\x7e]+$/);
+}
+
+function authoritiesFile() {
+  return optionalText('the path of a PEM file');
+}
 
 /** Every setting of the gateway, with its default and, in the description, what is allowed. */
 export function configSchema(env: Readonly<Record<string, string | undefined>> = process.env) {
@@ -69,12 +78,12 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     upstream: z.object({
       url: httpUrl(),
       /** Sent in place of the callers' own, which are checked here; `none`: the upstream needs none. */
-      credential: optionalText('a token or an API key, or none', /^[\x21-\x7e]+$/),
+      credential: credential(),
       credentialHeader: oneOf(credentialHeaders, 'authorization'),
       /** In place of a credential: an OAuth login of the gateway's own, kept fresh; see `admin upstream login`. */
       login: flag(false),
       /** Authorities that are trusted beside the usual ones. */
-      ca: optionalText('the path of a PEM file'),
+      ca: authoritiesFile(),
       /** Whether HTTP/2 is spoken with upstreams that offer it over TLS; WebSockets stay with HTTP/1.1. */
       http2: flag(false),
       /** Whether workers are told to come back through this gateway, whatever address the upstream gives them. */
@@ -95,11 +104,9 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       /** Connections to one upstream at a time; streams and held polls have one each. */
       connections: integer(1024, 1),
     }),
-    /** Upstreams of their own, by area or family. */
-    upstreams: groupsByName(
-      upstreamOfItsOwn,
-      areaNames,
-      'an object of areas or families, each with an address or {url, credential, credentialHeader, forwardCredentials}',
+    /** Upstreams of their own, by area or family; `ca` and `http2` are as for `upstream` where nothing else is said. */
+    upstreams: groupsByName(upstreamOfItsOwn, { names: areaNames, short: 'url' }).describe(
+      'an object of areas or families, each with an address or {url, credential, credentialHeader, login, ca, http2, forwardCredentials}',
     ),
     /** Where each area and family goes; by default upstream if there is one, but not without the area that leads it. */
     areas: z.object(Object.fromEntries(areaNames.map((name) => [name, optionalOneOf(whithers)]))),

@@ -1,17 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { ConfigError } from '../config/config-error.ts';
+import type { AuthoritiesFile } from '../config/upstreams.ts';
 
-/** The authorities that upstreams are trusted by: the usual ones, and those of a file. Throws `ConfigError`. */
-export function authoritiesOf(file: string | undefined): string[] | undefined {
-  if (file === undefined) return undefined;
+/** The authorities that an upstream is trusted by: the usual ones, and those of a file. Throws `ConfigError`. */
+export function authoritiesOf(ca: AuthoritiesFile | undefined): string[] | undefined {
+  if (ca === undefined) return undefined;
+  const { setting, file } = ca;
   let pem: string;
   try {
     pem = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`upstream.ca cannot be read from ${file}: ${(error as Error).message}.`);
+    throw new ConfigError(
+      `${setting} cannot be read from ${file} (${(error as Error).message}): correct the path, or make it readable for this user.`,
+    );
   }
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw new ConfigError(`upstream.ca must be a file with certificates in PEM form: ${file} has none.`);
+    throw new ConfigError(`${setting} must be a file with certificates in PEM form: ${file} has none.`);
   return [...getCACertificates('default'), pem];
 }

@@ -1,6 +1,6 @@
 import type { Clock, TokenSource } from '@sallyport/core';
 import { retryAfterMs } from '@sallyport/core/client';
-import type { CredentialRule } from '../config/destinations.ts';
+import type { CredentialRule } from '../config/credentials.ts';
 import type { AnswerHandler } from './dispatch.ts';
 import type { OutboxRequest } from './outbox-ports.ts';
 import type { Upstream } from './upstreams.ts';

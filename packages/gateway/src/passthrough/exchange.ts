@@ -5,7 +5,7 @@ import { whenEnded } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { Answer } from './answer.ts';
 import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from './dispatch.ts';
-import { loginEnded, malformed, timedOut, tooSlow, unreachable } from './failures.ts';
+import { malformed, timedOut, tooSlow, unreachable } from './failures.ts';
 import { trailersOf } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import type { Passing } from './passing.ts';
@@ -247,7 +247,7 @@ export class Exchange implements AnswerHandler {
     try {
       this.#headers = (await this.#outbound.renew?.()) ?? this.#headers;
     } catch (error) {
-      return this.#giveUp(loginEnded(error));
+      return this.#giveUp(error instanceof ServiceError ? error : unreachable(error as Error));
     }
     if (!this.#gone) this.#send();
   }

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
 
 // What callers are told where there is no answer to pass on.
 
@@ -14,10 +15,10 @@ export function timedOut(): ServiceError {
 }
 
 /** Who runs the gateway has to act: the log says so, too. */
-export function loginEnded(cause: unknown): ServiceError {
+export function loginEnded(cause: unknown, at: ConfiguredUpstream): ServiceError {
   return new ServiceError(
     'upstream_unreachable',
-    "The gateway's own login at the upstream does not work; its operator has to run `sallyport-gateway admin upstream login`.",
+    `The gateway's own login at the upstream does not work; its operator has to run \`${loginCommand(at)}\`.`,
     { cause },
   );
 }

@@ -1,6 +1,6 @@
 import { ServiceError, type TokenSource } from '@sallyport/core';
 import type { IncomingMessage } from 'node:http';
-import type { CredentialRule } from '../config/destinations.ts';
+import type { CredentialRule } from '../config/credentials.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import { whenEnded } from '../http/ending.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
@@ -44,7 +44,15 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const { upstream, upgrades, drain, clock, headersMs, idleMs, maxBodyBytes, meter } = options;
   const { isHandedOut = false, isEndless = false, isWorkers = false, conformance, inspect } = options;
   const requestHeaders = requestHeadersBy({ ...options, isWorkers, isInspected: inspect !== undefined });
-  const login = options.credential.kind === 'login' && !isWorkers ? options.login : undefined;
+  const { credential } = options;
+  const login = credential.kind === 'login' && !isWorkers ? options.login : undefined;
+
+  /** Rejects with what the caller is told. */
+  async function bearerOf(request?: Parameters<TokenSource['token']>[0]): Promise<string | undefined> {
+    return login?.token(request).catch((error: unknown) => {
+      throw credential.kind === 'login' ? loginEnded(error, credential.at) : error;
+    });
+  }
 
   function switchFor({ raw, id }: Passing): NonNullable<Outbound['upgrade']> {
     const endWatch = watchForEnd(raw.socket);
@@ -78,16 +86,16 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         isHeld: held > 0,
         meter,
         inspect,
-        renew: login && (() => renewed(login, passing, bearer)),
+        renew: login && (() => renewed(passing, bearer)),
         upgrade: upgrades.isUpgrade(raw) ? switchFor(passing) : undefined,
       },
       options,
     ).start();
   }
 
-  async function renewed(by: TokenSource, { raw, id }: Passing, bearer?: string): Promise<string[]> {
+  async function renewed({ raw, id }: Passing, bearer?: string): Promise<string[]> {
     const refused = bearer === undefined ? {} : { refused: bearer };
-    return requestHeaders(raw, id, await by.token({ forceRefresh: true, ...refused }));
+    return requestHeaders(raw, id, await bearerOf({ forceRefresh: true, ...refused }));
   }
 
   /** What has to wait: for a body that is sent in one piece, for the token of the gateway's own login. */
@@ -101,9 +109,9 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const waited = clock.monotonic() - began;
     if (Buffer.isBuffer(ready)) meter.receivedBytes += ready.length;
     if (passing.request) conformance?.request(passing.request, ready instanceof Upload ? undefined : ready);
-    const bearer = await login?.token().catch((error: unknown) => {
+    const bearer = await bearerOf().catch((error: unknown) => {
       if (ready instanceof Upload) ready.destroy();
-      throw loginEnded(error);
+      throw error;
     });
     meter.gatewaySeconds.observe((clock.monotonic() - arrived - waited) / 1000);
     send(passing, path, ready, bearer);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { headerNames } from '@sallyport/core/contract';
-import type { CredentialRule } from '../config/destinations.ts';
+import type { CredentialRule } from '../config/credentials.ts';
 
 /** This connection's alone (RFC 9110 7.6.1). */
 const hopByHop = [

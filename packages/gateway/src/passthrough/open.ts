@@ -1,7 +1,8 @@
 import { silentLog, type Clock, type Log } from '@sallyport/core';
-import { destinationsOf, type Destination } from '../config/destinations.ts';
+import type { CredentialRule } from '../config/credentials.ts';
+import { destinationsOf, upstreamsIn, type Destination, type ToUpstream } from '../config/destinations.ts';
 import type { Config } from '../config/schema.ts';
-import type { Deliver, DeliverOptions } from './delivery.ts';
+import type { Deliver } from './delivery.ts';
 import { createDrift, driftFile } from './drift.ts';
 import { Occupancy } from './occupancy.ts';
 import type { Outbox } from './outbox.ts';
@@ -20,26 +21,25 @@ export async function openPassthrough(
   outbox?: Outbox,
 ): Promise<Passthrough> {
   const destinations = destinationsOf(config);
-  const upstream = [...destinations.values()].filter((to) => to.to === 'upstream');
-  const urls = upstream.map(({ url }) => url);
-  const logsIn = upstream.find(({ credential }) => credential.kind === 'login');
-  const upstreams = await open(urls, config, clock);
-  const login = logsIn && (await ownLogin(config, logsIn.url, log));
+  const configured = upstreamsIn(destinations);
+  const upstreams = await open(configured, config, clock);
+  const logins = await ownLogins(config, configured, log);
+  const loginFor = (rule: CredentialRule) => (rule.kind === 'login' ? logins.get(rule.at.url) : undefined);
   const drift =
-    config.upstream.validation === 'off' || urls.length === 0
+    config.upstream.validation === 'off' || configured.length === 0
       ? undefined
       : createDrift(driftFile(config.dataDir), { clock, log });
   const occupancy = new Occupancy();
-  const deliver = await deliveryOfTelemetry(destinations.get('telemetry'), { upstreams, login, clock });
+  const deliver = await deliveryOfTelemetry(destinations.get('telemetry'), { upstreams, loginFor, clock });
   const keeps = deliver !== undefined && config.upstream.outboxBytes > 0;
   outbox?.use(deliver, config.upstream);
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= closeAll([upstreams, login, drift]));
+  const close = () => (closed ??= closeAll([upstreams, ...logins.values(), drift]));
   return {
     ...config.upstream,
     destinations,
     upstreams,
-    login,
+    loginFor,
     drift,
     outbox: keeps ? outbox : undefined,
     occupancy,
@@ -54,17 +54,28 @@ export async function openPassthrough(
 /** Nothing that is the caller's own may rest here: where its credential goes along, there is no later. */
 async function deliveryOfTelemetry(
   to: Destination | undefined,
-  { upstreams, ...ports }: { readonly upstreams: Upstreams } & Pick<DeliverOptions, 'login' | 'clock'>,
+  { upstreams, loginFor, clock }: Pick<Passthrough, 'upstreams' | 'loginFor'> & { readonly clock: Clock },
 ): Promise<Deliver | undefined> {
   if (to?.to !== 'upstream' || to.credential.kind === 'forward') return undefined;
+  const { credential } = to;
   const { deliverBy } = await import('./delivery.ts');
-  return deliverBy({ upstream: upstreams.at(to.url), credential: to.credential, ...ports });
+  return deliverBy({ upstream: upstreams.at(to.url), credential, login: loginFor(credential), clock });
 }
 
-async function ownLogin(config: Config, url: string, log: Log): Promise<UpstreamLogin> {
-  const { openUpstreamLogin, warnWithoutLogin } = await import('./upstream-login.ts');
-  await warnWithoutLogin(config, url, log);
-  return openUpstreamLogin(config, url);
+/** By address: who go to the same one share the login there. */
+async function ownLogins(
+  config: Config,
+  configured: readonly ToUpstream[],
+  log: Log,
+): Promise<ReadonlyMap<string, UpstreamLogin>> {
+  const logins = new Map<string, UpstreamLogin>();
+  for (const { credential } of configured) {
+    if (credential.kind !== 'login' || logins.has(credential.at.url)) continue;
+    const { openUpstreamLogin, warnWithoutLogin } = await import('./upstream-login.ts');
+    await warnWithoutLogin(config, credential.at, log);
+    logins.set(credential.at.url, openUpstreamLogin(config, credential.at));
+  }
+  return logins;
 }
 
 async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)[]): Promise<void> {
@@ -72,10 +83,14 @@ async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)
 }
 
 /** A gateway that serves everything by itself does not load what it takes to ask others. */
-async function open(urls: readonly string[], { upstream }: Config, clock: Clock): Promise<Upstreams> {
-  if (urls.length === 0) return none;
+async function open(
+  configured: readonly ToUpstream[],
+  { upstream }: Config,
+  clock: Clock,
+): Promise<Upstreams> {
+  if (configured.length === 0) return none;
   const { createUpstreams } = await import('./upstreams.ts');
-  return createUpstreams(urls, { ...upstream, clock });
+  return createUpstreams(configured, { ...upstream, clock });
 }
 
 const none: Upstreams = {

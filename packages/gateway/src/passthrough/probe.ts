@@ -1,20 +1,21 @@
 import { lookup } from 'node:dns/promises';
+import { TLSSocket } from 'node:tls';
 import { inDialect, type Dialect } from '@sallyport/core';
 import { contract, families, headerNames, workerVersion } from '@sallyport/core/contract';
-import { Agent, type Dispatcher } from 'undici';
-import type { CredentialRule } from '../config/destinations.ts';
-import type { Config } from '../config/schema.ts';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import type { CredentialRule } from '../config/credentials.ts';
+import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
 import { authoritiesOf } from './authorities.ts';
 
 /** What is asked of one upstream. */
 export interface ProbeOptions {
-  readonly url: string;
-  readonly upstream: Pick<Config['upstream'], 'ca' | 'http2' | 'connectSeconds'>;
+  readonly upstream: ConfiguredUpstream;
+  readonly connectSeconds: number;
   readonly dialect: Dialect;
   /** The credential that goes along in place of the callers'. */
   readonly rule: CredentialRule;
   /** The token of the gateway's own login, where the rule is that. */
-  readonly token: () => Promise<string>;
+  readonly token: (at: ConfiguredUpstream) => Promise<string>;
   readonly servesOAuth: boolean;
   readonly servesSockets: boolean;
 }
@@ -27,11 +28,12 @@ export interface Probe {
 
 /** From the name to the credential: each makes sense only where those before it went well. */
 export function probesOf(options: ProbeOptions): readonly Probe[] {
-  const { url, upstream, dialect, rule, servesOAuth, servesSockets } = options;
+  const { upstream, connectSeconds, dialect, rule, servesOAuth, servesSockets } = options;
+  const { key, url } = upstream;
   const { hostname, origin, pathname } = new URL(url);
   const base = pathname === '/' ? '' : pathname;
   const ask = (path: string, more: Partial<Dispatcher.RequestOptions> = {}) =>
-    asking(upstream, (dispatcher) =>
+    asking({ ...upstream, connectSeconds }, (dispatcher) =>
       dispatcher.request({ origin, path: base + path, method: 'GET', ...more }),
     );
   const probes: Probe[] = [
@@ -49,8 +51,13 @@ export function probesOf(options: ProbeOptions): readonly Probe[] {
     {
       name: 'answer',
       async run() {
-        const { status } = await ask('/', { method: 'HEAD' });
-        return `HTTP ${status}${url.startsWith('https:') ? ' over TLS' : ''}`;
+        const { status, isHttp2, headers } = await ask('/', { method: 'HEAD' });
+        const secure = url.startsWith('https:') ? ' over TLS' : '';
+        const version = isHttp2 ? ', in HTTP/2' : ', in HTTP/1.1: it does not offer HTTP/2';
+        const elsewhere = redirectedTo(headers, url);
+        const away =
+          elsewhere === undefined ? '' : `; sends on to ${elsewhere}, which callers have to follow`;
+        return `HTTP ${status}${secure}${upstream.http2 ? version : ''}${away}`;
       },
     },
   ];
@@ -70,16 +77,21 @@ export function probesOf(options: ProbeOptions): readonly Probe[] {
     probes.push({
       name: 'credential',
       async run() {
-        const value = rule.kind === 'login' ? await options.token() : rule.value;
+        const value = rule.kind === 'login' ? await options.token(rule.at) : rule.value;
         const header = rule.kind === 'login' ? 'authorization' : rule.header;
-        const { status } = await ask(inDialect(families[0].prefix, dialect), {
+        const { status, headers } = await ask(inDialect(families[0].prefix, dialect), {
           headers: { [header]: header === 'authorization' ? `Bearer ${value}` : value },
         });
+        const elsewhere = redirectedTo(headers, url);
+        if (elsewhere !== undefined)
+          throw new Error(
+            `${url} sends requests on to ${elsewhere} (${status}), where no credential follows: set ${key}.url to where they are served`,
+          );
         if (status !== 401 && status !== 403) return `is not refused (${status})`;
         throw new Error(
           rule.kind === 'login'
-            ? `${url} refuses the gateway's own login (${status}): run \`sallyport-gateway admin upstream login\``
-            : `${url} refuses the credential (${status}): set upstream.credential to one that it knows`,
+            ? `${url} refuses the gateway's own login (${status}): run \`${loginCommand(rule.at)}\``
+            : `${url} refuses the credential (${status}): set ${key}.credential to one that it knows`,
         );
       },
     });
@@ -88,12 +100,14 @@ export function probesOf(options: ProbeOptions): readonly Probe[] {
       name: 'WebSocket',
       async run() {
         const path = inDialect(contract.worker.stream.path, dialect).replace(/\{\w+\}/g, 'doctor');
-        const { status, headers } = await asking({ ...upstream, http2: false }, (dispatcher) =>
-          upgrading(dispatcher, {
-            origin,
-            path: base + path,
-            version: inDialect(headerNames.version, dialect),
-          }),
+        const { status, headers } = await asking(
+          { ...upstream, connectSeconds, http2: false },
+          (dispatcher) =>
+            upgrading(dispatcher, {
+              origin,
+              path: base + path,
+              version: inDialect(headerNames.version, dialect),
+            }),
         );
         if (status === 101 || headers['sec-websocket-version'] !== undefined) return 'upgrades come through';
         if (status >= 400 && status < 500) return `is refused in HTTP (${status}), as anyone unknown may be`;
@@ -109,22 +123,19 @@ interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
+  readonly isHttp2?: boolean;
 }
+
+type Reached = Pick<ConfiguredUpstream, 'ca' | 'http2'> & Pick<ProbeOptions, 'connectSeconds'>;
 
 const patienceMs = 5_000;
 
 async function asking(
-  { ca, http2, connectSeconds }: ProbeOptions['upstream'],
+  reached: Reached,
   ask: (dispatcher: Agent) => Promise<Dispatcher.ResponseData | Answered>,
 ): Promise<Answered> {
-  const authorities = authoritiesOf(ca);
-  const timeout = Math.min(connectSeconds * 1000, patienceMs);
-  const agent = new Agent({
-    connect: { timeout, ...(authorities && { ca: authorities }) },
-    allowH2: http2,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
-  });
+  let isHttp2 = false;
+  const agent = agentFor(reached, (protocol) => (isHttp2 = protocol === 'h2'));
   try {
     const answer = await ask(agent);
     if ('status' in answer) return answer;
@@ -132,10 +143,29 @@ async function asking(
       status: answer.statusCode,
       headers: answer.headers,
       body: (await answer.body.text()).slice(0, 65_536),
+      isHttp2,
     };
   } finally {
     await agent.destroy();
   }
+}
+
+/** `agreed`: told of the protocol of each connection over TLS, as ALPN has it. */
+function agentFor({ ca, http2, connectSeconds }: Reached, agreed: (protocol: unknown) => void): Agent {
+  const authorities = authoritiesOf(ca);
+  const timeout = Math.min(connectSeconds * 1000, patienceMs);
+  const connect = buildConnector({ timeout, allowH2: http2, ...(authorities && { ca: authorities }) });
+  return new Agent({
+    connect: (to, done) =>
+      connect(to, (...connected) => {
+        const [, socket] = connected;
+        if (socket instanceof TLSSocket) agreed(socket.alpnProtocol);
+        done(...connected);
+      }),
+    allowH2: http2,
+    headersTimeout: patienceMs,
+    bodyTimeout: patienceMs,
+  });
 }
 
 /** Asks for a WebSocket, and takes a refusal for an answer like any other. */
@@ -169,6 +199,12 @@ function upgrading(
       },
     );
   });
+}
+
+/** The other origin that an answer names as the place to ask at. */
+function redirectedTo({ location }: Answered['headers'], url: string): string | undefined {
+  const to = typeof location === 'string' ? URL.parse(location, url) : null;
+  return to === null || to.origin === new URL(url).origin ? undefined : to.origin;
 }
 
 function issuerOf(body: string): string | undefined {

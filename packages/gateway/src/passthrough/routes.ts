@@ -8,6 +8,7 @@ import {
 } from '@sallyport/core';
 import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CredentialRule } from '../config/credentials.ts';
 import type { Destination, Destinations } from '../config/destinations.ts';
 import { admit, guard, type AdmissionOptions, type AnyCaller, type Guarded } from '../http/admission.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
@@ -33,8 +34,8 @@ import type { Upstreams } from './upstreams.ts';
 export interface Passthrough {
   readonly destinations: Destinations;
   readonly upstreams: Upstreams;
-  /** The gateway's own login at an upstream. */
-  readonly login: TokenSource | undefined;
+  /** The gateway's own login, where the rule is that. */
+  loginFor(rule: CredentialRule): TokenSource | undefined;
   /** Where departures from the contract go. */
   readonly drift: Drift | undefined;
   /** Where telemetry waits that its upstream cannot take now; `undefined`: nowhere. */
@@ -97,7 +98,7 @@ export function registerPassthrough(
       upstream: passthrough.upstreams.at(to.url),
       meter,
       credential: to.credential,
-      login: passthrough.login,
+      login: passthrough.loginFor(to.credential),
       maxBodyBytes: passthrough.maxBodyBytes,
       headersMs: passthrough.timeoutSeconds * 1000,
       idleMs: passthrough.idleSeconds * 1000,

@@ -3,6 +3,7 @@ import type { Log, TokenSource } from '@sallyport/core';
 import { undiciTransport, type Transport } from '@sallyport/core/client';
 import { fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
 import type { Config } from '../config/schema.ts';
+import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
 import { authoritiesOf } from './authorities.ts';
 
 /** Where the gateway's own logins at upstreams rest: one for each address, in files that only its user can read. */
@@ -11,8 +12,8 @@ export function upstreamLogins({ dataDir }: Pick<Config, 'dataDir'>): TokenStore
 }
 
 /** How the gateway talks to an upstream in its own name. */
-export function upstreamTransport({ upstream }: Pick<Config, 'upstream'>): Transport {
-  const ca = authoritiesOf(upstream.ca);
+export function upstreamTransport({ upstream }: Pick<Config, 'upstream'>, at: ConfiguredUpstream): Transport {
+  const ca = authoritiesOf(at.ca);
   return undiciTransport({ connectTimeoutMs: upstream.connectSeconds * 1000, ...(ca && { ca }) });
 }
 
@@ -21,11 +22,11 @@ export interface UpstreamLogin extends TokenSource {
   close(): Promise<void>;
 }
 
-export function openUpstreamLogin(config: Config, url: string): UpstreamLogin {
-  const transport = upstreamTransport(config);
+export function openUpstreamLogin(config: Config, at: ConfiguredUpstream): UpstreamLogin {
+  const transport = upstreamTransport(config, at);
   const tokens = new TokenProvider({
     store: upstreamLogins(config),
-    key: url,
+    key: at.url,
     dialect: config.dialect,
     transport,
   });
@@ -33,11 +34,12 @@ export function openUpstreamLogin(config: Config, url: string): UpstreamLogin {
 }
 
 /** Says at the start what every caller would be told otherwise: the upstream cannot be asked without a login there. */
-export async function warnWithoutLogin(config: Config, url: string, log: Log): Promise<void> {
-  const remedy = 'make one with `sallyport-gateway admin upstream login`';
+export async function warnWithoutLogin(config: Config, at: ConfiguredUpstream, log: Log): Promise<void> {
+  const { key, url } = at;
+  const remedy = `make one with \`${loginCommand(at)}\``;
   try {
     if (!(await upstreamLogins(config).load(url)))
-      log.warn({ upstream: url }, `upstream.login is set, but there is no login at ${url}: ${remedy}`);
+      log.warn({ upstream: url }, `${key}.login is set, but there is no login at ${url}: ${remedy}`);
   } catch (error) {
     log.warn({ upstream: url, err: error }, `the login at ${url} cannot be read: ${remedy}`);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '@sallyport/core';
 import type { Config } from '../config/schema.ts';
+import type { ConfiguredUpstream } from '../config/upstreams.ts';
 import { breakerStats, type Stat } from '../metrics/sources.ts';
 import { NotReady, type Checks } from '../plugins/health.ts';
 import { authoritiesOf } from './authorities.ts';
@@ -30,23 +31,28 @@ export interface Upstreams {
   close(): Promise<void>;
 }
 
-export type UpstreamOptions = Pick<Config['upstream'], 'connections' | 'connectSeconds' | 'ca' | 'http2'> & {
+export type UpstreamOptions = Pick<Config['upstream'], 'connections' | 'connectSeconds'> & {
   readonly clock: Clock;
 };
 
 /** What of an upload may wait for a slow upstream: twice what one read brings, or every read would stop the caller. */
 const waitingBytes = 128 * 1024;
 
-export function createUpstreams(urls: readonly string[], options: UpstreamOptions): Upstreams {
-  const { connections, connectSeconds, http2, clock } = options;
-  const ca = authoritiesOf(options.ca);
-  const clientOptions = { connections, timeoutMs: connectSeconds * 1000, ca, waitingBytes, clock };
-  const origins = new Set(urls.map((url) => new URL(url).origin));
+/** Those of one origin must be reached in one way. Throws `ConfigError`. */
+export function createUpstreams(
+  configured: readonly Pick<ConfiguredUpstream, 'url' | 'ca' | 'http2'>[],
+  { connections, connectSeconds, clock }: UpstreamOptions,
+): Upstreams {
+  const byOrigin = new Map(configured.map((one) => [new URL(one.url).origin, one]));
   const shared = new Map(
-    [...origins].map((origin) => {
-      const http1 = new Http1Client(origin, clientOptions);
-      const http2Client = http2 ? undiciClient(origin, clientOptions) : undefined;
-      return [origin, upstreamAt(origin, http1, http2Client, clock)] as const;
+    [...byOrigin].map(([origin, { ca: file, http2 }]) => {
+      const ca = authoritiesOf(file);
+      const options = { connections, timeoutMs: connectSeconds * 1000, ca, waitingBytes, clock };
+      const http1 = new Http1Client(origin, options);
+      return [
+        origin,
+        upstreamAt(origin, http1, http2 ? undiciClient(origin, options) : undefined, clock),
+      ] as const;
     }),
   );
   const clients = [...shared.values()].flatMap((upstream) => upstream.clients);

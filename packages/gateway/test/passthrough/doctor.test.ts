@@ -4,31 +4,20 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Check } from '../../src/admin/doctor.ts';
 import { adviceOn, checkUpstreams } from '../../src/admin/doctor-upstreams.ts';
-import { describeFailure } from '../../src/admin/failure.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { findingsOf } from './findings.ts';
 import { answer, rawUpstream } from './raw-upstream.ts';
 
 const local = { 'areas.oauth': 'local', 'areas.devices': 'local' };
 
-/** What `sallyport-gateway doctor` finds at an upstream: by step, whether it went well and what is said. */
+/** What is found at one upstream. */
 async function findingsAt(upstream: string, flags: Readonly<Record<string, unknown>> = {}) {
-  const { config } = loadConfig({ env: {}, flags: { upstream, ...flags } });
-  const findings: [string, boolean, string][] = [];
-  const check: Check = async (name, run, says) => {
-    const step = name.replace(`upstream ${new URL(upstream).origin}: `, '');
-    try {
-      const value = await run();
-      findings.push([step, true, says(value)]);
-      return value;
-    } catch (error) {
-      findings.push([step, false, describeFailure(error, {}).message]);
-      return undefined;
-    }
-  };
-  await checkUpstreams(config, check);
-  return findings;
+  const found = await findingsOf({ upstream, ...flags });
+  return found.map(([name, ...rest]) => [
+    name.replace(`upstream ${new URL(upstream).origin}: `, ''),
+    ...rest,
+  ]);
 }
 
 const upstreamThat = (replies: { credential?: string; discovery?: string; upgrade?: string }) =>

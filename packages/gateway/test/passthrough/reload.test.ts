@@ -8,40 +8,12 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { AddressInfo } from 'node:net';
-import { reloading } from '../../src/admin/reload.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { startGateway } from '../../src/start.ts';
+import { configurableGateway } from './configurable-gateway.ts';
 import { answer, rawUpstream, until } from './raw-upstream.ts';
 
 let directory: string;
 beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-reload-'))));
 afterAll(() => rmSync(directory, { recursive: true }));
-
-/** A gateway whose configuration is a file, and the log of its reloads. */
-async function withFile(name: string, settings: object) {
-  const file = join(directory, `${name}.json`);
-  const write = (content: unknown) =>
-    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
-  const fixed = { port: 0, dataDir: join(directory, name), logLevel: 'silent' };
-  write({ ...fixed, ...settings });
-  const read = () => loadConfig({ env: {}, file });
-  const first = read();
-  const gateway = await startGateway({ config: first.config });
-  const told: [string, object][] = [];
-  const note = (level: string) => (fields: object) => void told.push([level, fields]);
-  const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
-  const reload = reloading(gateway, first, { read, log });
-  return {
-    gateway,
-    url: gateway.url,
-    told,
-    reload: (content: object | string) => {
-      write(typeof content === 'string' ? content : { ...fixed, ...content });
-      return reload();
-    },
-    [Symbol.asyncDispose]: () => gateway.close(),
-  };
-}
 
 const body = async (url: string) => (await fetch(url)).text();
 
@@ -56,7 +28,7 @@ test('requests go to the new upstream from then on, and what is open goes on whe
   sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
   await once(sockets, 'listening');
   const voice = `http://127.0.0.1:${(sockets.address() as AddressInfo).port}`;
-  await using served = await withFile('swap', { upstream: first.url, upstreams: { voice } });
+  await using served = await configurableGateway({ upstream: first.url, upstreams: { voice } });
   const { hostname, port } = new URL(served.url);
   // One connection of a caller for all: it is not dropped.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -98,7 +70,7 @@ test('requests go to the new upstream from then on, and what is open goes on whe
 
 test('areas, credentials and limits change with it; what needs a restart is said', async () => {
   await using upstream = await rawUpstream((socket) => socket.write(answer('up')));
-  await using served = await withFile('areas', {});
+  await using served = await configurableGateway({});
   expect((await fetch(`${served.url}/v1/models`)).status).toBe(401);
   await served.reload({ upstream: upstream.url, drainSeconds: 3, oauth: { accessTokenSeconds: 60 } });
   expect(await body(`${served.url}/v1/models`)).toBe('up');
@@ -113,7 +85,7 @@ test('areas, credentials and limits change with it; what needs a restart is said
 
 test('a configuration that is no good changes nothing, and is told', async () => {
   await using upstream = await rawUpstream((socket) => socket.write(answer('up')));
-  await using served = await withFile('kept', { upstream: upstream.url });
+  await using served = await configurableGateway({ upstream: upstream.url });
   const broken = [
     '{"upstream":',
     '{"upstraem": "http://127.0.0.1:1"}',

@@ -1,4 +1,3 @@
-import 'reflect-metadata'; // asked for by @peculiar/x509
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { once } from 'node:events';
@@ -7,9 +6,9 @@ import type { Duplex } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as x509 from '@peculiar/x509';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { createAuthority } from './authority.ts';
 import { through } from './through.ts';
 
 let directory: string;
@@ -18,45 +17,12 @@ let server: Http2SecureServer;
 let url: string;
 const sockets = new WebSocketServer({ noServer: true });
 
-/** A certificate for 127.0.0.1 by an authority that nobody knows. */
-async function certificates(): Promise<{ ca: string; cert: string; key: string }> {
-  x509.cryptoProvider.set(crypto);
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-  const make = () => crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const [authority, server] = [await make(), await make()];
-  const notBefore = new Date(Date.now() - 3_600_000);
-  const notAfter = new Date(Date.now() + 86_400_000);
-  const root = await x509.X509CertificateGenerator.createSelfSigned({
-    name: 'CN=Private CA',
-    keys: authority,
-    signingAlgorithm: algorithm,
-    notBefore,
-    notAfter,
-    extensions: [new x509.BasicConstraintsExtension(true, 1, true)],
-  });
-  const leaf = await x509.X509CertificateGenerator.create({
-    subject: 'CN=upstream',
-    issuer: root.subject,
-    signingKey: authority.privateKey,
-    publicKey: server.publicKey,
-    signingAlgorithm: algorithm,
-    notBefore,
-    notAfter,
-    extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
-  });
-  const key = x509.PemConverter.encode(
-    await crypto.subtle.exportKey('pkcs8', server.privateKey),
-    'PRIVATE KEY',
-  );
-  return { ca: root.toString('pem'), cert: leaf.toString('pem'), key };
-}
-
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sallyport-tls-'));
-  const made = await certificates();
+  const authority = await createAuthority();
   ca = join(directory, 'ca.pem');
-  writeFileSync(ca, made.ca);
-  server = createSecureServer({ ...made, allowHTTP1: true }, (request, response) => {
+  writeFileSync(ca, authority.ca);
+  server = createSecureServer({ ...(await authority.issue()), allowHTTP1: true }, (request, response) => {
     response.setHeader('x-version', request.httpVersion);
     response.setHeader('set-cookie', ['a=1', 'b=2']);
     if (request.method === 'POST') request.pipe(response);
