@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { freePort } from '@sallyport/core/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { binDir, Installation } from './installation.ts';
 import type { Program } from './process.ts';
+import { chained } from './topologies.ts';
 
 // The main job with a gateway in front of the gateway: nobody who calls should notice.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -15,24 +15,30 @@ const gateway = join(binDir, 'sallyport-gateway');
 
 /** One that only passes on: the gateway behind goes by the address of the one in front. */
 async function transparent(): Promise<NodeJS.ProcessEnv> {
-  const port = await freePort();
-  const publicUrl = `http://127.0.0.1:${port}`;
-  const back = installation.run(gateway, ['start', '--public-url', publicUrl], { env: behind() });
-  await startFront(await listening(back), port, { SALLYPORT_DATA_DIR: join(installation.folder, 'front') });
-  await installation.login({ SALLYPORT_DATA_DIR: behind().SALLYPORT_DATA_DIR });
+  installation = new Installation(chained);
+  front = await installation.start('gateway in front');
+  await installation.gateway();
+  await installation.login();
   return {};
 }
 
 /** One that puts its own address in place of that of the gateway behind, which workers would go to otherwise. */
 async function rewriting(): Promise<NodeJS.ProcessEnv> {
+  installation = new Installation();
+  const { upstream, key } = await startUpstream();
+  await startFront(upstream, { SALLYPORT_UPSTREAM_REWRITE_WORKER_ADDRESSES: 'true' });
+  // In place of a login.
+  return { SALLYPORT_TOKEN: key };
+}
+
+/** One that knows of nobody in front; with a key of its owner. */
+async function startUpstream() {
   const upstream = await listening(installation.run(gateway, ['start'], { env: behind() }));
   const there = { ...behind(), SALLYPORT_BASE_URL: upstream };
   await installation.login(there);
   const create = installation.sallyport(['keys', 'create', '--name', 'agents'], { env: there });
   await create.end();
-  await startFront(upstream, await freePort(), { SALLYPORT_UPSTREAM_REWRITE_WORKER_ADDRESSES: 'true' });
-  // In place of a login.
-  return { SALLYPORT_TOKEN: create.stdout.trim() };
+  return { upstream, key: create.stdout.trim() };
 }
 
 function behind() {
@@ -45,8 +51,8 @@ async function listening(program: Program): Promise<string> {
   return url;
 }
 
-async function startFront(upstream: string, port: number, env: NodeJS.ProcessEnv): Promise<void> {
-  front = installation.run(gateway, ['start', '--upstream', upstream, '--port', String(port)], { env });
+async function startFront(upstream: string, env: NodeJS.ProcessEnv): Promise<void> {
+  front = installation.run(gateway, ['start', '--upstream', upstream], { env });
   installation.baseUrl = await listening(front);
 }
 
@@ -54,7 +60,6 @@ test.each([
   ['passes on what is said', transparent],
   ['rewrites addresses', rewriting],
 ])('a session runs through both: the one in front %s', async (_name, chain) => {
-  installation = new Installation();
   const env = await chain();
   const bridge = installation.sallyport(
     ['bridge', 'run', '--exec', 'printf "%s\\n" one two; exit 0', '--dir', installation.folder],
@@ -79,7 +84,7 @@ test.each([
 
 test('people log in at a gateway that keeps accounts and passes the rest on', async () => {
   installation = new Installation();
-  await startFront('http://127.0.0.1:9', await freePort(), {
+  await startFront('http://127.0.0.1:9', {
     SALLYPORT_AREAS_OAUTH: 'local',
     SALLYPORT_UPSTREAM_CREDENTIAL: 'none',
   });
@@ -87,4 +92,16 @@ test('people log in at a gateway that keeps accounts and passes the rest on', as
   const whoami = installation.sallyport(['whoami', '--json']);
   expect(await whoami.end(), whoami.screen).toBe(0);
   expect(await front.stop('SIGTERM')).toBe(0);
+});
+
+test('a bridge whose accounts are here and whose service is not says why it cannot register, and whose matter it is', async () => {
+  installation = new Installation();
+  const { upstream, key } = await startUpstream();
+  await startFront(upstream, { SALLYPORT_AREAS_OAUTH: 'local', SALLYPORT_UPSTREAM_CREDENTIAL: key });
+  await installation.login();
+  const bridge = installation.sallyport(['bridge', 'run', '--exec', 'true']);
+  expect(await bridge.end(), bridge.screen).toBe(1);
+  expect(bridge.stderr).toMatch(
+    /^error: The token of this device does not reach .*`areas\.bridge` to local.*\n$/m,
+  );
 });

@@ -152,6 +152,16 @@ describe('registration', () => {
     await expect(bench.result).rejects.toMatchObject({ status: 400 });
   });
 
+  test("rejects with whose matter it is when this device's token does not arrive", async () => {
+    const issues = [{ path: 'headers/x-trusted-device-token', message: 'is required' }];
+    service.script('register', { status: 400, body: { error: 'invalid_request', issues } });
+    const bench = start({ run: 'true' });
+    await expect(bench.result).rejects.toMatchObject({
+      code: 'device_token_withheld',
+      message: expect.stringMatching(/a gateway in front.*`areas\.bridge`/) as string,
+    });
+  });
+
   test('is refused where a bridge runs already', async () => {
     const first = start({ run: 'true', directory: '/tmp' });
     await first.until('polling');

@@ -69,7 +69,7 @@ export class Registration {
 
   /**
    * Registers, however long it takes; resolves early when stopped. Rejects only with what no waiting cures at the
-   * first registration: its 400, and `other_environment`.
+   * first registration: its 400, `device_token_withheld` and `other_environment`.
    */
   async register(): Promise<void> {
     const { signal } = this.#abort;
@@ -189,7 +189,8 @@ export class Registration {
     const verdict = judgeFailure(error);
     if (verdict.kind === 'conflict' && verdict.code === 'already_registered')
       return this.#adopt(verdict.details, verdict.retryAfterMs);
-    if (!this.#isRegistered && error instanceof ServiceError && error.status === 400) throw error;
+    if (!this.#isRegistered && error instanceof ServiceError && error.status === 400)
+      throw lacksDeviceToken(error) ? deviceTokenWithheld(error) : error;
     const lasting = verdict.kind === 'login_required' || verdict.kind === 'refused';
     const retryInMs = lasting
       ? pauseMs[verdict.kind]
@@ -222,4 +223,17 @@ export class Registration {
     await this.#pause.for(retryInMs);
     return false;
   }
+}
+
+/** Each registration has one: it has been taken away on the way. */
+function lacksDeviceToken({ issues }: ServiceError): boolean {
+  return issues.some(({ path }) => path === 'headers/x-trusted-device-token');
+}
+
+function deviceTokenWithheld(cause: ServiceError): RuntimeError {
+  return new RuntimeError(
+    'device_token_withheld',
+    'The token of this device does not reach the service that bridges register with: a gateway in front of it keeps accounts and devices of its own. Whoever runs that gateway should set `areas.bridge` to local, or `areas.oauth` to upstream; `sallyport-gateway doctor` says more.',
+    { cause },
+  );
 }

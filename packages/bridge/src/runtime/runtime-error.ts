@@ -2,6 +2,8 @@
 export type RuntimeErrorCode =
   /** A bridge for the same service, directory and name runs on this machine. */
   | 'conflict'
+  /** A gateway on the way keeps this device's token to itself, and the service behind it asks for one. */
+  | 'device_token_withheld'
   /** The directory to run in does not exist, or is none. */
   | 'invalid_directory'
   /** The service gave another environment than the one that was named. */
