@@ -79,6 +79,9 @@ describe('reportFailure', () => {
     ['conflict', /try again/],
     ['session_ended', /session run/],
     ['internal_error', /log knows more under req_1/],
+    ['rate_limited', /^Try again in a moment\.$/],
+    ['store_unavailable', /look at its disk/],
+    ['upstream_unreachable', /sallyport-gateway doctor/],
   ])('has a next step for %s', (code, nextStep) => {
     expect(toFailure(new ServiceError(code, 'No.', { requestId: 'req_1' })).nextStep).toMatch(nextStep);
   });

@@ -156,13 +156,7 @@ function fromService(error: ServiceError, hasTokenSet: boolean): Failure {
   if (status === 403) return { ...failure, exitCode: exitCodes.notLoggedIn };
   if (status === 404) return { ...failure, exitCode: exitCodes.notFound };
   if (status === 409) return { ...failure, exitCode: exitCodes.conflict };
-  if (code === 'store_unavailable') {
-    const nextStep = 'Whoever runs the gateway should look at its disk; then try again.';
-    return { ...failure, exitCode: exitCodes.unreachable, nextStep };
-  }
-  if (status === 429 || status >= 502) {
-    return { ...failure, exitCode: exitCodes.unreachable, nextStep: 'Try again in a moment.' };
-  }
+  if (status === 429 || status >= 502) return { ...failure, exitCode: exitCodes.unreachable };
   return { ...failure, exitCode: exitCodes.failed };
 }
 

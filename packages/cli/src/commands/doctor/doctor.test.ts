@@ -11,7 +11,7 @@ let cwd: string;
 let server: Server;
 let baseUrl: string;
 let answers: Record<string, RequestListener>;
-let date: string | undefined;
+let date: (() => string) | undefined;
 
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'sallyport-doctor-'));
@@ -19,7 +19,7 @@ beforeEach(async () => {
   answers = { '/readyz': json(200, { status: 'ready', checks: { store: 'ok' } }) };
   server = createServer((request, response) => {
     response.sendDate = date === undefined;
-    if (date !== undefined) response.setHeader('date', date);
+    if (date !== undefined) response.setHeader('date', date());
     (answers[request.url ?? ''] ?? json(404, { error: 'not_found' }))(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -83,6 +83,17 @@ describe('a WebSocket', () => {
     server.on('upgrade', (_request, socket) => socket.destroy());
     expect((await doctor()).of('WebSocket')?.says).toMatch(/gets no answer: socket hang up/);
   });
+
+  test('that something on the way passes on to nobody is no matter of `Upgrade`', async () => {
+    answers[stream] = json(502, { error: 'upstream_unreachable' });
+    const told = (await doctor()).of('WebSocket');
+    expect(told).toMatchObject({
+      status: 'fail',
+      says: 'a WebSocket is answered 502: what should serve it cannot be reached from there',
+      fix: expect.stringContaining('sallyport-gateway doctor') as string,
+    });
+    expect(told?.fix).not.toContain('proxy_set_header');
+  });
 });
 
 test('a service that is not ready fails with what is wrong', async () => {
@@ -99,7 +110,7 @@ test('a page of something else is told as such', async () => {
 });
 
 test('a clock that is wrong is a warning', async () => {
-  date = new Date(Date.now() + 600_000).toUTCString();
+  date = () => new Date(Date.now() + 600_000).toUTCString();
   const clock = (await doctor()).of('clock');
   expect(clock?.status).toBe('warn');
   expect(clock?.says).toMatch(/this machine is (599|60[01]) s behind the service/);

@@ -52,6 +52,11 @@ export async function upgrade(
 function judge({ headers, statusCode = 0 }: IncomingMessage, isGateway: boolean): Finding {
   if (statusCode === 101 || headers['sec-websocket-version'] !== undefined)
     return ok('WebSockets reach the gateway');
+  if (statusCode >= 502)
+    return fail(
+      `a WebSocket is answered ${statusCode}: what should serve it cannot be reached from there`,
+      'See to what is behind it; where that is a gateway with an upstream: `sallyport-gateway doctor`.',
+    );
   if (statusCode !== 401) return fail(`a WebSocket is answered ${statusCode} on its way`, fix);
   const says = 'the answer does not show that the upgrade came through';
   return isGateway ? fail(`something takes \`Upgrade\` away: ${says}`, fix) : warn(says, fix);
