@@ -14,6 +14,7 @@ function expectClear(program: Program, sentence: RegExp, lines = 2): void {
   expect(program.stderr.trim().split('\n').length, program.stderr).toBeLessThanOrEqual(lines);
 }
 
+// Straight only: one in front keeps nothing of the job, and what the one that serves says of its disk is an answer like others.
 describe.skipIf(!canMountDisks).concurrent("the gateway's disk", () => {
   test('is full, or read-only, at the start: one clear sentence', async () => {
     await using installation = new Installation();

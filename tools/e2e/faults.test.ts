@@ -2,18 +2,15 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Installation } from './installation.ts';
-import type { Program } from './process.ts';
+import { ClockBench } from './steps/clock-bench.ts';
+import { gatewaysOfEach, topologies } from './topologies.ts';
 
-describe('the gateway is killed in the middle', () => {
-  let installation: Installation;
-  beforeAll(async () => {
-    installation = new Installation();
+test.each(gatewaysOfEach)(
+  'the $name is killed in the middle, $topology.name: the login holds, the bridge goes on by itself, the running and the next session end well',
+  async ({ topology, name }) => {
+    await using installation = new Installation(topology);
     await installation.gateway();
     await installation.login();
-  });
-  afterAll(() => installation[Symbol.asyncDispose]());
-
-  test('the login holds, the bridge goes on by itself, the running and the next session end well', async () => {
     const bridge = installation.sallyport([
       'bridge',
       'run',
@@ -24,8 +21,8 @@ describe('the gateway is killed in the middle', () => {
     const first = installation.sallyport(['session', 'run', 'first']);
     await first.shows(/^one$/m);
 
-    const killed = await restartGateway(installation);
-    expect(killed).toBe('SIGKILL');
+    await installation.kill(name);
+    await installation.start(name);
     await installation.run('touch', ['go']).end();
 
     expect(await first.end()).toBe(0);
@@ -35,22 +32,14 @@ describe('the gateway is killed in the middle', () => {
     expect(next.stdout).toBe('one\ntwo\n');
     expect(bridge.ended).toBe(false);
     expect(await bridge.stop('SIGINT')).toBe(0);
-  }, 60_000);
-});
+  },
+  60_000,
+);
 
-let gateway: Program | undefined;
-
-async function restartGateway(installation: Installation): Promise<unknown> {
-  gateway ??= installation.programs.at(0);
-  const code = await gateway?.stop('SIGKILL');
-  gateway = await installation.gateway();
-  return code;
-}
-
-describe('wrong input is one clear sentence', () => {
+describe.each(topologies)('wrong input is one clear sentence: $name', (topology) => {
   let installation: Installation;
   beforeAll(async () => {
-    installation = new Installation();
+    installation = new Installation(topology);
     await installation.gateway();
   });
   afterAll(() => installation[Symbol.asyncDispose]());
@@ -102,17 +91,13 @@ describe('wrong input is one clear sentence', () => {
   });
 
   test('a login whose time is up', async () => {
-    await using short = new Installation();
-    await short.gateway(['--set=oauth.accessTokenSeconds=1', '--set=oauth.refreshAbsoluteSeconds=1']);
-    await short.login();
-    const whoami = async () => {
-      const program = short.sallyport(['whoami']);
-      return { exitCode: await program.end(), stderr: program.stderr };
-    };
-    await expect.poll(whoami, { timeout: 15_000 }).toEqual({
-      exitCode: 3,
-      stderr: expect.stringMatching(/no longer accepts the login.*\n.*sallyport login/) as string,
-    });
+    await using years = new ClockBench(topology);
+    await years.gateway([], years.shifted);
+    await years.login();
+    years.set(10 * 365 * 86_400_000);
+    const whoami = years.sallyport(['whoami']);
+    expect(await whoami.end()).toBe(3);
+    expect(whoami.stderr).toMatch(/no longer accepts the login.*\n.*sallyport login/);
   });
 
   test('a refused token', async () => {

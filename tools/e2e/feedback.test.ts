@@ -1,81 +1,84 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readZip } from '@sallyport/telemetry/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Installation } from './installation.ts';
+import { topologies } from './topologies.ts';
 
 // Many programs, one after the other, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let installation: Installation;
-beforeAll(async () => {
-  installation = new Installation();
-  await installation.gateway();
-  await installation.login();
-});
-afterAll(() => installation[Symbol.asyncDispose]());
+describe.each(topologies)('$name', (topology) => {
+  let installation: Installation;
+  beforeAll(async () => {
+    installation = new Installation(topology);
+    await installation.gateway();
+    await installation.login();
+  });
+  afterAll(() => installation[Symbol.asyncDispose]());
 
-const kept = () => readdirSync(join(installation.folder, 'config/state/feedback'));
+  const kept = () => readdirSync(join(installation.folder, 'config/state/feedback'));
 
-/** The bundle as the gateway keeps it. */
-async function stored(feedbackId: string): Promise<Record<string, string>> {
-  const names = readdirSync(join(installation.folder, 'data'), { recursive: true }).map(String);
-  const name = names.find((each) => each.includes(feedbackId))!;
-  return readZip(join(installation.folder, 'data', name));
-}
+  /** The bundle as the gateway keeps it. */
+  async function stored(feedbackId: string): Promise<Record<string, string>> {
+    const names = readdirSync(join(installation.folder, 'data'), { recursive: true }).map(String);
+    const name = names.find((each) => each.includes(feedbackId))!;
+    return readZip(join(installation.folder, 'data', name));
+  }
 
-test('what is collected is listed, and arrives without secrets', async () => {
-  const bridge = installation.sallyport(['bridge', 'run', '--exec', 'echo token=hunter2']);
-  await bridge.shows(/Waiting for work/);
-  const session = installation.sallyport(['session', 'run', 'look']);
-  expect(await session.end(), session.screen).toBe(0);
-  await bridge.stop('SIGINT');
-  const log = join(installation.folder, 'agent.log');
-  writeFileSync(log, 'started with --password hunter2\n');
-  const sent = installation.sallyport([
-    '--json',
-    'feedback',
-    'it broke',
-    '--collect',
-    '--file',
-    log,
-    '--yes',
-  ]);
-  expect(await sent.end(), sent.screen).toBe(0);
-  expect(sent.stderr).toMatch(/^The bundle \(.+\) has:\n {2}versions\.json/);
-  expect(sent.stderr).toMatch(/files\/1-agent\.log +\d+ B, 1 line redacted/);
-  const { feedback_id: feedbackId } = JSON.parse(sent.stdout) as { feedback_id: string };
-  const files = await stored(feedbackId);
-  const sessions = Object.keys(files).filter((name) => name.startsWith('sessions/'));
-  expect(Object.keys(files).sort()).toEqual(
-    [
-      'bridges.json',
-      'files/1-agent.log',
-      'manifest.json',
-      ...sessions,
-      'settings.json',
-      'telemetry.ndjson',
-      'versions.json',
-    ].sort(),
-  );
-  expect(sessions).toHaveLength(1);
-  expect(files[sessions[0]!]).toContain('"session.output"');
-  expect(Object.values(files).join('\n')).not.toContain('hunter2');
-  expect(kept()).toEqual([]);
-});
+  test('what is collected is listed, and arrives without secrets', async () => {
+    const bridge = installation.sallyport(['bridge', 'run', '--exec', 'echo token=hunter2']);
+    await bridge.shows(/Waiting for work/);
+    const session = installation.sallyport(['session', 'run', 'look']);
+    expect(await session.end(), session.screen).toBe(0);
+    await bridge.stop('SIGINT');
+    const log = join(installation.folder, 'agent.log');
+    writeFileSync(log, 'started with --password hunter2\n');
+    const sent = installation.sallyport([
+      '--json',
+      'feedback',
+      'it broke',
+      '--collect',
+      '--file',
+      log,
+      '--yes',
+    ]);
+    expect(await sent.end(), sent.screen).toBe(0);
+    expect(sent.stderr).toMatch(/^The bundle \(.+\) has:\n {2}versions\.json/);
+    expect(sent.stderr).toMatch(/files\/1-agent\.log +\d+ B, 1 line redacted/);
+    const { feedback_id: feedbackId } = JSON.parse(sent.stdout) as { feedback_id: string };
+    const files = await stored(feedbackId);
+    const sessions = Object.keys(files).filter((name) => name.startsWith('sessions/'));
+    expect(Object.keys(files).sort()).toEqual(
+      [
+        'bridges.json',
+        'files/1-agent.log',
+        'manifest.json',
+        ...sessions,
+        'settings.json',
+        'telemetry.ndjson',
+        'versions.json',
+      ].sort(),
+    );
+    expect(sessions).toHaveLength(1);
+    expect(files[sessions[0]!]).toContain('"session.output"');
+    expect(Object.values(files).join('\n')).not.toContain('hunter2');
+    expect(kept()).toEqual([]);
+  });
 
-test('nobody to ask is no consent; a refusal keeps the bundle and says how to send it again', async () => {
-  const unasked = installation.sallyport(['feedback', 'it broke']);
-  expect(await unasked.end()).toBe(2);
-  expect(unasked.stderr).toContain('Say --yes to go on without a question.');
-  expect(kept()).toEqual([]);
-  const refused = installation.sallyport(['feedback', ' ', '--yes']);
-  expect(await refused.end(), refused.screen).toBe(1);
-  const [, path = ''] = /--bundle (\S+)$/m.exec(refused.stderr) ?? [];
-  const again = installation.sallyport(['feedback', 'it broke', '--bundle', path]);
-  expect(await again.end(), again.screen).toBe(0);
-  expect(again.stdout).toMatch(/^Sent\. Its number is fb_\w+\.\n$/);
-  const wrong = installation.sallyport(['feedback', 'it broke', '--bundle', import.meta.filename]);
-  expect(await wrong.end()).toBe(1);
-  expect(wrong.stderr).toContain('The bundle is not a ZIP file.');
+  test('nobody to ask is no consent; a refusal keeps the bundle and says how to send it again', async () => {
+    const unasked = installation.sallyport(['feedback', 'it broke']);
+    expect(await unasked.end()).toBe(2);
+    expect(unasked.stderr).toContain('Say --yes to go on without a question.');
+    expect(kept()).toEqual([]);
+    const refused = installation.sallyport(['feedback', ' ', '--yes']);
+    expect(await refused.end(), refused.screen).toBe(1);
+    const [, path = ''] = /--bundle (\S+)$/m.exec(refused.stderr) ?? [];
+    const again = installation.sallyport(['feedback', 'it broke', '--bundle', path]);
+    expect(await again.end(), again.screen).toBe(0);
+    expect(again.stdout).toMatch(/^Sent\. Its number is fb_\w+\.\n$/);
+    const wrong = installation.sallyport(['feedback', 'it broke', '--bundle', import.meta.filename]);
+    expect(await wrong.end()).toBe(1);
+    expect(wrong.stderr).toContain('The bundle is not a ZIP file.');
+  });
 });

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { freePort } from '@sallyport/core/testing';
 import { Program } from './process.ts';
+import { straight, type GatewayName, type Topology } from './topologies.ts';
 
 export const root = join(import.meta.dirname, '../..');
 export const binDir = join(root, 'node_modules/.bin');
@@ -17,7 +19,16 @@ export const foreignPath = (process.env['PATH'] ?? '')
 export class Installation {
   readonly folder = mkdtempSync(join(tmpdir(), 'sallyport-e2e-'));
   readonly programs: Program[] = [];
+  readonly topology: Topology;
+  /** Where clients go. */
   baseUrl = '';
+  readonly #gateways = new Map<GatewayName, Program>();
+  /** Those that the first start got, so that a restart is found again. */
+  readonly #ports = new Map<GatewayName, string>();
+
+  constructor(topology = straight) {
+    this.topology = topology;
+  }
 
   get env(): NodeJS.ProcessEnv {
     const { PATH, HOME, LANG } = process.env;
@@ -27,9 +38,12 @@ export class Installation {
       LANG,
       SALLYPORT_DATA_DIR: join(this.folder, 'data'),
       SALLYPORT_CONFIG_DIR: join(this.folder, 'config'),
-      // The port that the first start got, so that a restart is found again.
-      SALLYPORT_PORT: this.baseUrl === '' ? '0' : new URL(this.baseUrl).port,
-      ...(this.baseUrl !== '' && { SALLYPORT_BASE_URL: this.baseUrl }),
+      SALLYPORT_PORT: this.portOf('gateway'),
+      ...(this.baseUrl !== '' && {
+        SALLYPORT_BASE_URL: this.baseUrl,
+        // The one that serves goes by the address of the one in front.
+        ...(this.topology !== straight && { SALLYPORT_PUBLIC_URL: this.baseUrl }),
+      }),
     };
   }
 
@@ -58,12 +72,45 @@ export class Installation {
     return this.run('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], options);
   }
 
-  /** Starts the gateway and waits until it listens. */
+  /** Starts the gateway, and before it the one in front if there is to be one; gives the one that serves once it listens. */
   async gateway(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Program> {
-    const program = this.run(join(binDir, 'sallyport-gateway'), ['start', ...args], { env });
+    for (const name of this.topology.gateways.slice(1)) if (!this.#gateways.has(name)) await this.start(name);
+    return this.start('gateway', args, env);
+  }
+
+  /** Starts one of the topology's gateways, where it was before if it was. */
+  async start(
+    name: GatewayName,
+    args: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<Program> {
+    const front = name !== 'gateway' && {
+      SALLYPORT_UPSTREAM: await this.upstream(),
+      SALLYPORT_DATA_DIR: join(this.folder, 'front'),
+    };
+    const program = this.run(join(binDir, 'sallyport-gateway'), ['start', ...args], {
+      env: { SALLYPORT_PORT: this.portOf(name), ...front, ...env },
+    });
     const [, url = ''] = await program.shows(/^listening on (http:\S+)$/m);
-    this.baseUrl = url;
+    this.#gateways.set(name, program);
+    this.#ports.set(name, new URL(url).port);
+    if (name === this.topology.gateways.at(-1)) this.baseUrl = url;
     return program;
+  }
+
+  async kill(name: GatewayName): Promise<void> {
+    await this.#gateways.get(name)?.stop('SIGKILL');
+  }
+
+  /** 0: any. */
+  protected portOf(name: GatewayName): string {
+    return this.#ports.get(name) ?? '0';
+  }
+
+  /** Where the one in front passes on to. */
+  protected async upstream(): Promise<string> {
+    if (!this.#ports.has('gateway')) this.#ports.set('gateway', String(await freePort()));
+    return `http://127.0.0.1:${this.portOf('gateway')}`;
   }
 
   /** Logs the owner in by a session key, as a script does. */

@@ -11,6 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const password = 'a long enough password';
 
+// Straight only: the pages are the same bytes through a gateway in front; `main-job.test.ts` has a person use them there.
 let installation: Installation;
 let browser: Browser;
 /** The owner's, with JavaScript for axe: the pages have none, as the tests with the keyboard show. */

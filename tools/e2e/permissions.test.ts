@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Installation } from './installation.ts';
 import type { Program } from './process.ts';
+import { topologies } from './topologies.ts';
 
 // Many programs, one after the other, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -21,95 +22,97 @@ done`;
 
 const ctrlC = '\u0003';
 
-let installation: Installation;
-let bridge: Program;
-beforeAll(async () => {
-  installation = new Installation();
-  await installation.gateway();
-  await installation.login();
-  bridge = installation.sallyport(['bridge', 'run', '--interactive', '--exec', agent]);
-  await bridge.shows(/Waiting for work/);
-});
-afterAll(() => installation[Symbol.asyncDispose]());
-
-/** A person's shell, that runs a command and looks at its terminal before and after. */
-function shell(command: string): Program {
-  return installation.onTerminal(
-    `stty -g > before; sallyport ${command}; echo "code $?"; stty -g > after; exec cat`,
-  );
-}
-
-/** The terminal is as it was: it shows what is typed, in lines, and Ctrl-C is a signal again. */
-async function expectSane(terminal: Program): Promise<void> {
-  const settings = (name: string) => readFileSync(join(installation.folder, name), 'utf8');
-  terminal.type('hello\n');
-  await terminal.shows(/hello\r\n[^]*hello\r\n/); // as an echo, and by `cat`
-  expect(settings('after')).toBe(settings('before'));
-  terminal.type(ctrlC);
-  await terminal.end();
-}
-
-const asks = /Allow bash: rm -r build\? \[y\]es, \[a\]lways, \[N\]o: /;
-
-describe('a person at a terminal', () => {
-  test.each([
-    ['y', 'allowed', 0],
-    ['a', 'allowed', 0],
-    ['n', 'denied', 1],
-    ['', 'denied', 1],
-  ])('who is asked and says %j gets it %s', async (says, outcome, code) => {
-    const terminal = shell('session run look --approve ask');
-    await terminal.shows(asks);
-    terminal.type(`${says}\r`);
-    await terminal.shows(new RegExp(`^${outcome}\\r$`, 'm'));
-    await terminal.shows(new RegExp(`^code ${code}\\r$`, 'm'));
-    expect(terminal.screen).toContain(`permission is ${outcome === 'allowed' ? 'given' : 'refused'}`);
-    await expectSane(terminal);
+describe.each(topologies)('$name', (topology) => {
+  let installation: Installation;
+  let bridge: Program;
+  beforeAll(async () => {
+    installation = new Installation(topology);
+    await installation.gateway();
+    await installation.login();
+    bridge = installation.sallyport(['bridge', 'run', '--interactive', '--exec', agent]);
+    await bridge.shows(/Waiting for work/);
   });
+  afterAll(() => installation[Symbol.asyncDispose]());
 
-  test('who presses Ctrl-C at the question ends the session, and answers nothing', async () => {
-    const terminal = shell('session run look --approve ask');
-    await terminal.shows(asks);
+  /** A person's shell, that runs a command and looks at its terminal before and after. */
+  function shell(command: string): Program {
+    return installation.onTerminal(
+      `stty -g > before; sallyport ${command}; echo "code $?"; stty -g > after; exec cat`,
+    );
+  }
+
+  /** The terminal is as it was: it shows what is typed, in lines, and Ctrl-C is a signal again. */
+  async function expectSane(terminal: Program): Promise<void> {
+    const settings = (name: string) => readFileSync(join(installation.folder, name), 'utf8');
+    terminal.type('hello\n');
+    await terminal.shows(/hello\r\n[^]*hello\r\n/); // as an echo, and by `cat`
+    expect(settings('after')).toBe(settings('before'));
     terminal.type(ctrlC);
-    await terminal.shows(/^code 130\r$/m);
-    expect(terminal.screen).toMatch(/Stopping the session[^]*interrupted\r\n/);
-    expect(terminal.screen).not.toMatch(/permission is/);
-    await expectSane(terminal);
-  });
+    await terminal.end();
+  }
 
-  test('who only looks on gets the terminal back at Ctrl-C; the session still waits', async () => {
-    const run = installation.sallyport(['session', 'run', 'look', '--detach']);
-    await run.end();
-    const id = run.stdout.trim();
-    const terminal = shell(`session logs -f ${id}`);
-    await terminal.shows(asks);
-    terminal.type(ctrlC);
-    await terminal.shows(/^code 130\r$/m);
-    await expectSane(terminal);
-    const other = installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
-    expect(await other.end(), other.screen).toBe(0);
-    expect(other.stdout).toBe('allowed\n');
-  });
+  const asks = /Allow bash: rm -r build\? \[y\]es, \[a\]lways, \[N\]o: /;
 
-  test('who typed before the question was there has answered nothing', async () => {
-    const terminal = shell('session run later --approve ask');
-    await terminal.shows(/^ready\r$/m);
-    terminal.type('y\ny');
-    await terminal.shows(/^y\r\ny$/m); // the terminal has it
-    writeFileSync(join(installation.folder, 'go'), '');
-    await terminal.shows(asks);
-    terminal.type('\r');
-    await terminal.shows(/^denied\r$/m);
-    await expectSane(terminal);
-  });
+  describe('a person at a terminal', () => {
+    test.each([
+      ['y', 'allowed', 0],
+      ['a', 'allowed', 0],
+      ['n', 'denied', 1],
+      ['', 'denied', 1],
+    ])('who is asked and says %j gets it %s', async (says, outcome, code) => {
+      const terminal = shell('session run look --approve ask');
+      await terminal.shows(asks);
+      terminal.type(`${says}\r`);
+      await terminal.shows(new RegExp(`^${outcome}\\r$`, 'm'));
+      await terminal.shows(new RegExp(`^code ${code}\\r$`, 'm'));
+      expect(terminal.screen).toContain(`permission is ${outcome === 'allowed' ? 'given' : 'refused'}`);
+      await expectSane(terminal);
+    });
 
-  test('whose question is answered elsewhere is not kept', async () => {
-    const terminal = shell('session run look --approve ask');
-    await terminal.shows(asks);
-    const [, id = ''] = await terminal.shows(/session (session_\w+)/);
-    const other = installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
-    expect(await other.end(), other.screen).toBe(0);
-    await terminal.shows(/^code 0\r$/m);
-    await expectSane(terminal);
+    test('who presses Ctrl-C at the question ends the session, and answers nothing', async () => {
+      const terminal = shell('session run look --approve ask');
+      await terminal.shows(asks);
+      terminal.type(ctrlC);
+      await terminal.shows(/^code 130\r$/m);
+      expect(terminal.screen).toMatch(/Stopping the session[^]*interrupted\r\n/);
+      expect(terminal.screen).not.toMatch(/permission is/);
+      await expectSane(terminal);
+    });
+
+    test('who only looks on gets the terminal back at Ctrl-C; the session still waits', async () => {
+      const run = installation.sallyport(['session', 'run', 'look', '--detach']);
+      await run.end();
+      const id = run.stdout.trim();
+      const terminal = shell(`session logs -f ${id}`);
+      await terminal.shows(asks);
+      terminal.type(ctrlC);
+      await terminal.shows(/^code 130\r$/m);
+      await expectSane(terminal);
+      const other = installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
+      expect(await other.end(), other.screen).toBe(0);
+      expect(other.stdout).toBe('allowed\n');
+    });
+
+    test('who typed before the question was there has answered nothing', async () => {
+      const terminal = shell('session run later --approve ask');
+      await terminal.shows(/^ready\r$/m);
+      terminal.type('y\ny');
+      await terminal.shows(/^y\r\ny$/m); // the terminal has it
+      writeFileSync(join(installation.folder, 'go'), '');
+      await terminal.shows(asks);
+      terminal.type('\r');
+      await terminal.shows(/^denied\r$/m);
+      await expectSane(terminal);
+    });
+
+    test('whose question is answered elsewhere is not kept', async () => {
+      const terminal = shell('session run look --approve ask');
+      await terminal.shows(asks);
+      const [, id = ''] = await terminal.shows(/session (session_\w+)/);
+      const other = installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
+      expect(await other.end(), other.screen).toBe(0);
+      await terminal.shows(/^code 0\r$/m);
+      await expectSane(terminal);
+    });
   });
 });

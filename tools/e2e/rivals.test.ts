@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { binDir, Installation } from './installation.ts';
 import type { Program } from './process.ts';
 import { StepBench } from './steps/bench.ts';
+import { gatewaysOfEach, topologies } from './topologies.ts';
+
+// Many programs at the same time.
+vi.setConfig({ testTimeout: 60_000 });
 
 function refusal(program: Program): string {
   expect(program.stdout).toBe('');
@@ -11,6 +15,7 @@ function refusal(program: Program): string {
   return program.stderr;
 }
 
+// Straight only: it is between two that serve, whoever is in front of one.
 test.concurrent(
   'a second gateway, on the data or on the port of the first, is refused and does it no harm',
   async () => {
@@ -54,23 +59,30 @@ test.concurrent(
   },
 );
 
-test.concurrent('seven commands that find the login run out renew it once, and all succeed', async () => {
-  await using installation = new Installation();
-  const first = await installation.gateway(['--set=oauth.accessTokenSeconds=20']);
-  await installation.login();
-  await first.stop('SIGTERM');
-  // Not even for a moment is a refresh token good twice: a second renewal would end the login.
-  const gateway = await installation.gateway(['--set=oauth.refreshGraceSeconds=0']);
-  const commands = Array.from({ length: 7 }, () => installation.sallyport(['whoami']));
-  expect(await Promise.all(commands.map((command) => command.end()))).toEqual(commands.map(() => 0));
-  expect(new Set(commands.map(({ screen }) => screen)).size).toBe(1);
-  expect(gateway.screen.match(/"row":"oauth.token"/g)).toHaveLength(1);
-});
+test.concurrent.for(topologies)(
+  'seven commands that find the login run out renew it once, and all succeed: $name',
+  async (topology) => {
+    await using installation = new Installation(topology);
+    const first = await installation.gateway(['--set=oauth.accessTokenSeconds=20']);
+    await installation.login();
+    await first.stop('SIGTERM');
+    // Not even for a moment is a refresh token good twice: a second renewal would end the login.
+    const gateway = await installation.gateway(['--set=oauth.refreshGraceSeconds=0']);
+    const commands = Array.from({ length: 7 }, () => installation.sallyport(['whoami']));
+    expect(await Promise.all(commands.map((command) => command.end()))).toEqual(commands.map(() => 0));
+    expect(new Set(commands.map(({ screen }) => screen)).size).toBe(1);
+    expect(gateway.screen.match(/"row":"oauth.token"/g)).toHaveLength(1);
+  },
+);
 
-test.concurrent.for(['before', 'after'] as const)(
-  'a command that is killed while it renews the login, %s the answer, does not cost it',
-  async (side) => {
-    await using bench = await new StepBench({ SALLYPORT_OAUTH_ACCESS_TOKEN_SECONDS: '20' }).open();
+const sides = ['before', 'after'] as const;
+
+const renewals = topologies.flatMap((topology) => sides.map((side) => ({ topology, side })));
+
+test.concurrent.for(renewals)(
+  'a command that is killed while it renews the login, $side the answer, does not cost it: $topology.name',
+  async ({ topology, side }) => {
+    await using bench = await new StepBench({ SALLYPORT_OAUTH_ACCESS_TOKEN_SECONDS: '20' }, topology).open();
     const commands: Program[] = [];
     const hasDied = bench.proxy.holdAt('token', side, async () => {
       await commands[0]?.stop('SIGKILL');
@@ -89,19 +101,21 @@ test.concurrent.for(['before', 'after'] as const)(
   },
 );
 
-test.concurrent.for(['before', 'after'] as const)(
-  'the gateway is killed as it is asked for a session, %s the answer: it is asked again, or the person told to look',
-  async (side) => {
-    await using bench = await new StepBench().open();
+const deaths = gatewaysOfEach.flatMap((each) => sides.map((side) => ({ ...each, side })));
+
+test.concurrent.for(deaths)(
+  'the $name is killed as it is asked for a session, $side the answer, $topology.name: it is asked again, or the person told to look',
+  async ({ topology, name, side }) => {
+    await using bench = await new StepBench({}, topology).open();
     const bridge = bench.sallyport(['bridge', 'run', '--exec', 'echo start >>trace; echo one']);
     await bridge.shows(/Waiting for work/);
-    const hasDied = bench.proxy.holdAt('create', side, async () => {
-      await bench.killGateway();
+    const hasDied = bench.proxyBefore(name).holdAt('create', side, async () => {
+      await bench.kill(name);
       return 'cut';
     });
     const run = bench.sallyport(['session', 'run', 'look']);
     await hasDied;
-    await bench.startGateway();
+    await bench.start(name);
     const exitCode = await run.end();
     if (exitCode !== 0) {
       expect(exitCode).toBe(6);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Installation } from './installation.ts';
 import type { Program } from './process.ts';
+import { topologies } from './topologies.ts';
 
 // Many programs, one after the other, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -20,166 +21,182 @@ while read -r line; do
   esac
 done`;
 
-let installation: Installation;
-let repository: string;
-let bridge: Program;
-beforeAll(async () => {
-  installation = new Installation();
-  await installation.gateway();
-  await installation.login();
-  repository = installation.repository(['first', 'second']);
-  bridge = await startBridge();
-});
-afterAll(() => installation[Symbol.asyncDispose]());
-
-async function startBridge(): Promise<Program> {
-  const options = [
-    '--interactive',
-    '--tag',
-    'repo',
-    '--on-end',
-    `echo "$SALLYPORT_EXIT_CODE" >> ${installation.folder}/ends`,
-  ];
-  const program = installation.sallyport(['bridge', 'run', '--dir', repository, '--exec', agent, ...options]);
-  await program.shows(/Waiting for work/);
-  return program;
-}
-
-async function sallyport(...args: string[]) {
-  const program = installation.sallyport(args);
-  const code = await program.end();
-  return { code, stdout: program.stdout, stderr: program.stderr };
-}
-
-async function detached(prompt: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await sallyport('session', 'run', prompt, '--detach', ...args);
-  expect(code, stderr).toBe(0);
-  return stdout.trim();
-}
-
-describe('a session with a source', () => {
-  test('works in a worktree, is given permission, and shows what it changed', async () => {
-    const run = await sallyport('session', 'run', 'write', '--source', '.@main~0', '--env', 'tag:repo');
-    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('revision "main~0"') as string });
-
-    const id = await detached('write', '--source', '.@main', '--env', 'tag:repo');
-    const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'always');
-    expect(follower.code, follower.stderr).toBe(0);
-    expect(follower.stdout).toBe('committed\n');
-    expect(follower.stderr).toMatch(/asks for permission: git: commit\n[^]*permission is given\n/);
-    const { stdout, code } = await sallyport('session', 'diff', id);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^diff --git a\/new b\/new\n[^]*\+new\n$/);
-    const [, folder = ''] = /works in (\S+)\n/.exec(follower.stderr) ?? [];
-    expect(existsSync(join(folder, 'new'))).toBe(true);
-    expect(existsSync(join(repository, 'new'))).toBe(false);
-    expect(readFileSync(join(installation.folder, 'ends'), 'utf8')).toBe('0\n');
-  });
-
-  test('is refused permission, and is waited for', async () => {
-    const id = await detached('write', '--source', repository);
-    const waiting = installation.sallyport(['session', 'wait', id]);
-    const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'never');
-    expect(follower.stderr).toContain('permission is refused\n');
-    expect(await waiting.end()).toBe(1);
-    expect(waiting.stdout).toBe(`${id} failed (exit code 3)\n`);
-  });
-
-  test('that left nothing has no worktree any more; one without a source never had one', async () => {
-    const [plain, clean] = [await detached('go'), await detached('go', '--source', '.')];
-    expect(await sallyport('session', 'wait', plain, clean)).toEqual({
-      code: 0,
-      stdout: `${plain} done\n${clean} done\n`,
-      stderr: '',
-    });
-    await bridge.shows(new RegExp(`Session ${clean} ended`));
-    expect(await sallyport('session', 'diff', plain)).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining('has no source of its own') as string,
-    });
-    expect(await sallyport('session', 'diff', clean)).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining('not on this machine any more') as string,
-    });
-    const elsewhere = { SALLYPORT_CONFIG_DIR: join(installation.folder, 'elsewhere') };
-    const key = installation.run('sallyport-gateway', ['admin', 'session-key']);
-    await key.end();
-    await installation
-      .sallyport(['login', '--session-key-stdin'], { input: key.stdout, env: elsewhere })
-      .end();
-    const other = installation.sallyport(['session', 'diff', clean], { env: elsewhere });
-    expect(await other.end()).toBe(4);
-    expect(other.stderr).toMatch(/runs on another machine .+\(.+\): its worktree is there.\n.*session diff/);
-  });
-
-  test('that cannot be checked out has failed, and says why', async () => {
-    const run = await sallyport('session', 'run', 'go', '--source', 'file:///nowhere', '--timeout', '1m');
-    expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(/cannot start: .*nowhere[^]*session failed: exit code 127\n$/);
-    const tag = await sallyport('session', 'run', 'go', '--env', 'tag:none');
-    expect(tag).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining('Online are those with: repo.') as string,
-    });
-  });
-});
-
-describe('what sessions left', () => {
-  test('is shown with the bridges, and cleared away where it is elsewhere, too; the rest when it is named', async () => {
-    const [saved, alone] = [
-      await detached('write', '--source', '.'),
-      await detached('write', '--source', '.'),
-    ];
-    for (const id of [saved, alone])
-      expect((await sallyport('session', 'logs', '-f', id, '--approve', 'always')).code).toBe(0);
-    await bridge.shows(new RegExp(`Session ${alone} ended`));
-    execFileSync('git', ['branch', 'mine', `sallyport/${saved}`], { cwd: repository });
-    const status = await sallyport('--json', 'bridge', 'status', '--dir', repository);
-    const [shown] = JSON.parse(status.stdout) as { kept: { worktrees: number; bytes: number } }[];
-    expect(shown!.kept.worktrees).toBeGreaterThanOrEqual(2);
-    expect(shown!.kept.bytes).toBeGreaterThan(1000);
-    expect((await sallyport('bridge', 'status', '--dir', repository)).stdout).toMatch(/ \d \(\d+\.\d KiB\) /);
-
-    const cleaned = await sallyport('bridge', 'clean', '--dir', repository);
-    expect(cleaned, cleaned.stderr).toMatchObject({ code: 0 });
-    expect(cleaned.stdout).toMatch(/^Removed \d worktrees?; \d+\.\d KiB are free again\.\n/);
-    expect(cleaned.stdout).toMatch(new RegExp(`^${alone} +just now +.* +commits +/.*$`, 'm'));
-    expect(cleaned.stdout).not.toContain(saved);
-    expect((await sallyport('session', 'diff', saved)).code).toBe(4);
-
-    expect(await sallyport('bridge', 'clean', alone)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--yes') as string,
-    });
-    const named = await sallyport('--json', 'bridge', 'clean', alone, '--yes');
-    expect(JSON.parse(named.stdout)).toMatchObject({ removed: [alone] });
-    expect(await sallyport('bridge', 'clean', alone, '--yes')).toMatchObject({
-      code: 4,
-      stderr: expect.stringMatching(/No worktree of session_\w+ stays.*\n.*sallyport bridge clean/) as string,
-    });
-  });
-});
-
-describe('a session that takes long', () => {
-  test('is left to itself after its time; why it ended is told when its bridge was killed', async () => {
-    mkdirSync(join(installation.folder, 'x'));
-    const run = await sallyport('session', 'run', 'wait', '--timeout', '2s');
-    expect(run).toMatchObject({ code: 6, stdout: 'waiting\n' });
-    const [, id = ''] = /session logs -f (session_\w+)/.exec(run.stderr) ?? [];
-    for (const command of [
-      ['wait', id],
-      ['logs', '-f', id],
-    ])
-      expect((await sallyport('session', ...command, '--timeout', '1s')).code).toBe(6);
-
-    await bridge.stop('SIGKILL');
+describe.each(topologies)('$name', (topology) => {
+  let installation: Installation;
+  let repository: string;
+  let bridge: Program;
+  beforeAll(async () => {
+    installation = new Installation(topology);
+    await installation.gateway();
+    await installation.login();
+    repository = installation.repository(['first', 'second']);
     bridge = await startBridge();
-    expect(await sallyport('session', 'wait', id)).toMatchObject({
-      code: 1,
-      stdout: `${id} stopped (its bridge was killed)\n`,
+  });
+  afterAll(() => installation[Symbol.asyncDispose]());
+
+  async function startBridge(): Promise<Program> {
+    const options = [
+      '--interactive',
+      '--tag',
+      'repo',
+      '--on-end',
+      `echo "$SALLYPORT_EXIT_CODE" >> ${installation.folder}/ends`,
+    ];
+    const program = installation.sallyport([
+      'bridge',
+      'run',
+      '--dir',
+      repository,
+      '--exec',
+      agent,
+      ...options,
+    ]);
+    await program.shows(/Waiting for work/);
+    return program;
+  }
+
+  async function sallyport(...args: string[]) {
+    const program = installation.sallyport(args);
+    const code = await program.end();
+    return { code, stdout: program.stdout, stderr: program.stderr };
+  }
+
+  async function detached(prompt: string, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await sallyport('session', 'run', prompt, '--detach', ...args);
+    expect(code, stderr).toBe(0);
+    return stdout.trim();
+  }
+
+  describe('a session with a source', () => {
+    test('works in a worktree, is given permission, and shows what it changed', async () => {
+      const run = await sallyport('session', 'run', 'write', '--source', '.@main~0', '--env', 'tag:repo');
+      expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('revision "main~0"') as string });
+
+      const id = await detached('write', '--source', '.@main', '--env', 'tag:repo');
+      const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'always');
+      expect(follower.code, follower.stderr).toBe(0);
+      expect(follower.stdout).toBe('committed\n');
+      expect(follower.stderr).toMatch(/asks for permission: git: commit\n[^]*permission is given\n/);
+      const { stdout, code } = await sallyport('session', 'diff', id);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^diff --git a\/new b\/new\n[^]*\+new\n$/);
+      const [, folder = ''] = /works in (\S+)\n/.exec(follower.stderr) ?? [];
+      expect(existsSync(join(folder, 'new'))).toBe(true);
+      expect(existsSync(join(repository, 'new'))).toBe(false);
+      expect(readFileSync(join(installation.folder, 'ends'), 'utf8')).toBe('0\n');
     });
-    expect((await sallyport('session', 'show', id)).stdout).toMatch(
-      /Status: +stopped \(its bridge was killed\)\n/,
-    );
+
+    test('is refused permission, and is waited for', async () => {
+      const id = await detached('write', '--source', repository);
+      const waiting = installation.sallyport(['session', 'wait', id]);
+      const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'never');
+      expect(follower.stderr).toContain('permission is refused\n');
+      expect(await waiting.end()).toBe(1);
+      expect(waiting.stdout).toBe(`${id} failed (exit code 3)\n`);
+    });
+
+    test('that left nothing has no worktree any more; one without a source never had one', async () => {
+      const [plain, clean] = [await detached('go'), await detached('go', '--source', '.')];
+      expect(await sallyport('session', 'wait', plain, clean)).toEqual({
+        code: 0,
+        stdout: `${plain} done\n${clean} done\n`,
+        stderr: '',
+      });
+      await bridge.shows(new RegExp(`Session ${clean} ended`));
+      expect(await sallyport('session', 'diff', plain)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('has no source of its own') as string,
+      });
+      expect(await sallyport('session', 'diff', clean)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('not on this machine any more') as string,
+      });
+      const elsewhere = { SALLYPORT_CONFIG_DIR: join(installation.folder, 'elsewhere') };
+      const key = installation.run('sallyport-gateway', ['admin', 'session-key']);
+      await key.end();
+      await installation
+        .sallyport(['login', '--session-key-stdin'], { input: key.stdout, env: elsewhere })
+        .end();
+      const other = installation.sallyport(['session', 'diff', clean], { env: elsewhere });
+      expect(await other.end()).toBe(4);
+      expect(other.stderr).toMatch(
+        /runs on another machine .+\(.+\): its worktree is there.\n.*session diff/,
+      );
+    });
+
+    test('that cannot be checked out has failed, and says why', async () => {
+      const run = await sallyport('session', 'run', 'go', '--source', 'file:///nowhere', '--timeout', '1m');
+      expect(run.code).toBe(1);
+      expect(run.stderr).toMatch(/cannot start: .*nowhere[^]*session failed: exit code 127\n$/);
+      const tag = await sallyport('session', 'run', 'go', '--env', 'tag:none');
+      expect(tag).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('Online are those with: repo.') as string,
+      });
+    });
+  });
+
+  describe('what sessions left', () => {
+    test('is shown with the bridges, and cleared away where it is elsewhere, too; the rest when it is named', async () => {
+      const [saved, alone] = [
+        await detached('write', '--source', '.'),
+        await detached('write', '--source', '.'),
+      ];
+      for (const id of [saved, alone])
+        expect((await sallyport('session', 'logs', '-f', id, '--approve', 'always')).code).toBe(0);
+      await bridge.shows(new RegExp(`Session ${alone} ended`));
+      execFileSync('git', ['branch', 'mine', `sallyport/${saved}`], { cwd: repository });
+      const status = await sallyport('--json', 'bridge', 'status', '--dir', repository);
+      const [shown] = JSON.parse(status.stdout) as { kept: { worktrees: number; bytes: number } }[];
+      expect(shown!.kept.worktrees).toBeGreaterThanOrEqual(2);
+      expect(shown!.kept.bytes).toBeGreaterThan(1000);
+      expect((await sallyport('bridge', 'status', '--dir', repository)).stdout).toMatch(
+        / \d \(\d+\.\d KiB\) /,
+      );
+
+      const cleaned = await sallyport('bridge', 'clean', '--dir', repository);
+      expect(cleaned, cleaned.stderr).toMatchObject({ code: 0 });
+      expect(cleaned.stdout).toMatch(/^Removed \d worktrees?; \d+\.\d KiB are free again\.\n/);
+      expect(cleaned.stdout).toMatch(new RegExp(`^${alone} +just now +.* +commits +/.*$`, 'm'));
+      expect(cleaned.stdout).not.toContain(saved);
+      expect((await sallyport('session', 'diff', saved)).code).toBe(4);
+
+      expect(await sallyport('bridge', 'clean', alone)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--yes') as string,
+      });
+      const named = await sallyport('--json', 'bridge', 'clean', alone, '--yes');
+      expect(JSON.parse(named.stdout)).toMatchObject({ removed: [alone] });
+      expect(await sallyport('bridge', 'clean', alone, '--yes')).toMatchObject({
+        code: 4,
+        stderr: expect.stringMatching(
+          /No worktree of session_\w+ stays.*\n.*sallyport bridge clean/,
+        ) as string,
+      });
+    });
+  });
+
+  describe('a session that takes long', () => {
+    test('is left to itself after its time; why it ended is told when its bridge was killed', async () => {
+      mkdirSync(join(installation.folder, 'x'));
+      const run = await sallyport('session', 'run', 'wait', '--timeout', '2s');
+      expect(run).toMatchObject({ code: 6, stdout: 'waiting\n' });
+      const [, id = ''] = /session logs -f (session_\w+)/.exec(run.stderr) ?? [];
+      for (const command of [
+        ['wait', id],
+        ['logs', '-f', id],
+      ])
+        expect((await sallyport('session', ...command, '--timeout', '1s')).code).toBe(6);
+
+      await bridge.stop('SIGKILL');
+      bridge = await startBridge();
+      expect(await sallyport('session', 'wait', id)).toMatchObject({
+        code: 1,
+        stdout: `${id} stopped (its bridge was killed)\n`,
+      });
+      expect((await sallyport('session', 'show', id)).stdout).toMatch(
+        /Status: +stopped \(its bridge was killed\)\n/,
+      );
+    });
   });
 });

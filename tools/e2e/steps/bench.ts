@@ -2,18 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Installation } from '../installation.ts';
 import type { Program } from '../process.ts';
+import { straight, type GatewayName } from '../topologies.ts';
 import { StepProxy } from './proxy.ts';
 
-/** An installation whose clients, bridge included, reach the gateway through a proxy that a test can hold at any step. */
+/** An installation with a proxy before each gateway, that a test can hold at any step: clients, bridge included, go to the first. */
 export class StepBench extends Installation {
   readonly #settings: NodeJS.ProcessEnv;
-  proxy = new StepProxy();
-  #gateway: Program | undefined;
+  readonly #proxies: ReadonlyMap<GatewayName, StepProxy>;
 
-  /** `settings`: the gateway's, as environment variables. */
-  constructor(settings: NodeJS.ProcessEnv = {}) {
-    super();
+  /** `settings`: the gateways', as environment variables. */
+  constructor(settings: NodeJS.ProcessEnv = {}, topology = straight) {
+    super(topology);
     this.#settings = settings;
+    this.#proxies = new Map(topology.gateways.map((name) => [name, new StepProxy()]));
   }
 
   override get env(): NodeJS.ProcessEnv {
@@ -22,26 +23,46 @@ export class StepBench extends Installation {
   }
 
   async open(): Promise<this> {
-    await this.proxy.listen();
-    await this.startGateway();
+    for (const proxy of this.#proxies.values()) await proxy.listen();
+    await this.gateway();
     await this.login();
     return this;
   }
 
-  /** On the port that the first start got. */
-  async startGateway(): Promise<void> {
-    this.#gateway = await this.gateway();
-    this.proxy.upstream = Number(new URL(this.baseUrl).port);
+  override async start(...[name, ...how]: Parameters<Installation['start']>): Promise<Program> {
+    const program = await super.start(name, ...how);
+    this.proxyBefore(name).upstream = Number(this.portOf(name));
+    return program;
   }
 
-  async killGateway(): Promise<void> {
-    await this.#gateway?.stop('SIGKILL');
+  protected override upstream(): Promise<string> {
+    return Promise.resolve(this.proxyBefore('gateway').url);
   }
 
-  /** Asks the gateway itself, as the person who is logged in; for what no command shows. */
+  proxyBefore(name: GatewayName): StepProxy {
+    return this.#proxies.get(name)!;
+  }
+
+  /** The one that clients go to. */
+  get proxy(): StepProxy {
+    return this.proxyBefore(this.topology.gateways.at(-1)!);
+  }
+
+  get proxies(): readonly StepProxy[] {
+    return [...this.#proxies.values()];
+  }
+
+  /** What went by, for the message of a test that fails. */
+  get seen(): string {
+    return [...this.#proxies]
+      .map(([name, { seen }]) => [`--- to the ${name}`, ...seen].join('\n'))
+      .join('\n');
+  }
+
+  /** Asks the gateway that serves, as the person who is logged in; for what no command shows. */
   fetch(path: string): Promise<Response> {
     const headers = { authorization: `Bearer ${this.#login.accessToken}`, accept: '*/*' };
-    return fetch(`${this.baseUrl}${path}`, { headers });
+    return fetch(`http://127.0.0.1:${this.portOf('gateway')}${path}`, { headers });
   }
 
   /** The directories of all environments, each as often as it is registered. */
@@ -58,7 +79,7 @@ export class StepBench extends Installation {
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    this.proxy.close();
+    for (const proxy of this.proxies) proxy.close();
     await super[Symbol.asyncDispose]();
   }
 }

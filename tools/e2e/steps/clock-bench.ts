@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Installation } from '../installation.ts';
+import type { Topology } from '../topologies.ts';
 
 /** An installation in which some of the programs have a clock of their own that the test sets. */
 export class ClockBench extends Installation {
   readonly #file = join(this.folder, 'shift');
 
-  constructor() {
-    super();
+  constructor(topology?: Topology) {
+    super(topology);
     this.set(0);
   }
 

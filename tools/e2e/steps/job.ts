@@ -30,7 +30,7 @@ export class Job {
     execFileSync('mkfifo', [pipe]);
     // For reading, too: then it opens without a reader, and keeps what was written until there is one.
     this.#go = openSync(pipe, 'r+');
-    bench.proxy.forget();
+    for (const proxy of bench.proxies) proxy.forget();
   }
 
   startBridge(): void {
@@ -113,12 +113,13 @@ export class Job {
     const run = this.#run!;
     const exitCode = await run.end();
     const [, sessionId = ''] = /session (session_\w+) on/.exec(run.screen) ?? [];
-    const { proxy } = this.#bench;
+    const { proxies } = this.#bench;
     const log = await sessionLog(this.#bench, sessionId);
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
     expect(new Set(log.map(({ id }) => id)).size).toBe(log.length);
     // What was acknowledged is there, where it was said to be.
-    expect(log.map(({ id, seq }) => ({ id, seq }))).toEqual(expect.arrayContaining(proxy.acknowledged));
+    const acknowledged = proxies.flatMap((proxy) => proxy.acknowledged);
+    expect(log.map(({ id, seq }) => ({ id, seq }))).toEqual(expect.arrayContaining(acknowledged));
     expect(linesOf(log).join('')).toBe(run.stdout);
     await this.#nothingIsLeft();
     // However often it was registered, it is one environment.

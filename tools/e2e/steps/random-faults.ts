@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '@sallyport/core';
 import { seededRandom } from '@sallyport/core/testing';
+import { topologies, type GatewayName, type Topology } from '../topologies.ts';
 import type { StepBench } from './bench.ts';
 import type { Job, Outcome } from './job.ts';
 
@@ -17,6 +18,8 @@ export type FaultKind = (typeof faultKinds)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
+  /** The gateway that is killed, or before which the rest happens. */
+  readonly at: GatewayName;
   /** How much goes by undisturbed since the fault before. */
   readonly after: number;
   /** How long a delay or a stall is. */
@@ -25,6 +28,7 @@ export interface Fault {
 
 export interface FaultPlan {
   readonly seed: number;
+  readonly topology: Topology;
   readonly faults: readonly Fault[];
   /** Whether the command may end at once, or only when the faults are over. */
   readonly ends: 'at once' | 'afterwards';
@@ -33,10 +37,14 @@ export interface FaultPlan {
 export function planOf(seed: number): FaultPlan {
   const random = seededRandom(seed);
   const count = 1 + whole(random, 3);
+  const topology = topologies[seed % topologies.length]!;
+  const { gateways } = topology;
   return {
     seed,
+    topology,
     faults: Array.from({ length: count }, () => ({
       kind: faultKinds[whole(random, faultKinds.length)] ?? 'cut',
+      at: gateways[whole(random, gateways.length)] ?? 'gateway',
       after: whole(random, 12),
       ms: 100 + whole(random, 2000),
     })),
@@ -49,9 +57,9 @@ function whole(random: Random, below: number): number {
   return Math.floor(random.fraction() * below);
 }
 
-export function describePlan({ seed, faults, ends }: FaultPlan): string {
-  const each = faults.map(({ kind, after }) => `${kind} after ${after}`).join(', ');
-  return `seed ${seed}: ${each}; ends ${ends}`;
+export function describePlan({ seed, topology, faults, ends }: FaultPlan): string {
+  const each = faults.map(({ kind, at, after }) => `${kind} at the ${at} after ${after}`).join(', ');
+  return `seed ${seed}, ${topology.name}: ${each}; ends ${ends}`;
 }
 
 /** Runs the main job with the plan's faults in it; gives those that were met on the way, and how it ended. */
@@ -61,13 +69,13 @@ export async function runWith(
   job: Job,
 ): Promise<{ readonly met: readonly FaultKind[]; readonly outcome: Outcome }> {
   const met: FaultKind[] = [];
-  let revival = Promise.resolve();
+  let revival: Promise<unknown> = Promise.resolve();
   let isOver = false;
   const faultsBeforeTheEnd = async () => {
     for (const fault of faults) {
       if (isOver) return;
       await Promise.race([
-        bench.proxy.holdAfter(fault.after, async () => {
+        bench.proxyBefore(fault.at).holdAfter(fault.after, async () => {
           if (isOver) return 'pass';
           const struck = strike(fault, bench, job);
           // At once: the race may be over before the fault is.
@@ -91,7 +99,7 @@ export async function runWith(
   job.go();
   await job.runEnds();
   isOver = true;
-  bench.proxy.release();
+  for (const proxy of bench.proxies) proxy.release();
   await struck;
   const outcome = await job.outcome();
   await job.end();
@@ -100,14 +108,14 @@ export async function runWith(
 
 interface Strike {
   readonly verdict: 'pass' | 'cut' | 'missed';
-  readonly revive?: () => Promise<void>;
+  readonly revive?: () => Promise<unknown>;
 }
 
-async function strike({ kind, ms }: Fault, bench: StepBench, job: Job): Promise<Strike> {
+async function strike({ kind, at, ms }: Fault, bench: StepBench, job: Job): Promise<Strike> {
   switch (kind) {
     case 'gateway killed':
-      await bench.killGateway();
-      return { verdict: 'cut', revive: () => bench.startGateway() };
+      await bench.kill(at);
+      return { verdict: 'cut', revive: () => bench.start(at) };
     case 'bridge killed':
       await job.killBridge();
       return {
