@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
@@ -113,6 +113,25 @@ describe('of sessions that are over', () => {
     expect(look()).toHaveLength(1);
   });
 });
+
+test.each(['the worktree', 'what git knows of it', 'the repository'])(
+  'where %s is gone, nobody can tell what was left',
+  async (what) => {
+    const directory = clone();
+    const bench = await run([leave.changes], { directory });
+    await bench.stop();
+    const [session] = localBridges(bench.stateDir)[0]!.leftovers(systemClock).sessions;
+    const gone = {
+      'the worktree': session!.directory,
+      'what git knows of it': join(directory, '.git', 'worktrees'),
+      'the repository': directory,
+    }[what]!;
+    rmSync(gone, { recursive: true });
+    expect(await session!.bytes()).toBeGreaterThanOrEqual(0);
+    expect(await session!.left()).toBeUndefined();
+    expect(await session!.remove()).toBe(true);
+  },
+);
 
 describe('fetched repositories', () => {
   test('that nobody needs go, the least recently used first; never the last used, nor one with work', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { systemClock } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
@@ -97,6 +98,20 @@ describe('submodules', () => {
     });
     expect(ended.exitCode, texts.join('\n')).toBe(0);
     expect(ended.kept).toBeDefined();
+  });
+
+  test.each(['cached', 'own'])('count to what the worktree takes, once (%s)', async (how) => {
+    const [app, lib] = [repository(), repository()];
+    writeFileSync(join(lib, 'big'), randomBytes(1_000_000));
+    git(lib, 'add', '.');
+    git(lib, 'commit', '--quiet', '-m', 'big');
+    addSubmodule(app, lib, 'lib');
+    service.sources = [source(how === 'own' ? '.' : `file://${app}`)];
+    const { bench } = await run('touch new', { directory: how === 'own' ? app : temporaryFolder() });
+    const left = localBridges(bench.stateDir)[0]!.leftovers(systemClock);
+    // What is checked out, and the share in what git has of it: that is linked to where it came from.
+    expect(await left.sessions[0]!.bytes()).toBeGreaterThan(1_400_000);
+    expect(await left.repositoryBytes()).toBeLessThan(1_000_000);
   });
 
   test('are part of what a session changed', async () => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Clock } from '@sallyport/core';
 import { GitError } from './git.ts';
 import type { Left } from './left.ts';
@@ -55,16 +56,19 @@ export class Kept {
   /** What it takes on the disk; measured once, since nobody works there any more. */
   async bytesOf(record: WorkspaceRecord, signal?: AbortSignal): Promise<number> {
     if (record.bytes !== undefined) return record.bytes;
-    const bytes = await bytesOf(record.root, signal);
-    const { records } = this.#options;
+    const { records, worktrees } = this.#options;
+    let bytes = 0;
+    for (const folder of await worktrees.foldersOf(record, signal)) bytes += await bytesOf(folder, signal);
     const now = records.get(record.session_id);
     if (now?.is_kept && now.kept_at === record.kept_at) records.save({ ...now, bytes });
     return bytes;
   }
 
+  /** What was fetched takes; what git keeps there of the worktrees counts to these. */
   async cacheBytes(signal?: AbortSignal): Promise<number> {
     let bytes = 0;
-    for (const { directory } of this.#options.worktrees.caches) bytes += await bytesOf(directory, signal);
+    for (const { directory } of this.#options.worktrees.caches)
+      bytes += (await bytesOf(directory, signal)) - (await bytesOf(join(directory, 'worktrees'), signal));
     return bytes;
   }
 

@@ -8,13 +8,11 @@ import type { CheckedOut, Submodule } from './record.ts';
  * name one whose configuration runs programs, here, outside of whatever the session was shut up in.
  */
 export async function worktreeGit(
-  { repository, directory }: Pick<CheckedOut, 'repository' | 'directory'>,
+  source: Pick<CheckedOut, 'repository' | 'directory'>,
   call: Omit<GitCall, 'directory'>,
 ): Promise<Git> {
-  const asked = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
-  const common = (await runGit(asked, { ...call, directory: repository })).trim();
-  const place = gitDirectoryOf(join(common, 'worktrees'), directory);
-  if (place === undefined) throw new GitError(`${directory} is no worktree of ${repository}`);
+  const { directory } = source;
+  const place = await gitDirectoryOf(source, call);
   return (...args) =>
     runGit([`--git-dir=${place}`, `--work-tree=${directory}`, ...args], { ...call, directory });
 }
@@ -40,11 +38,27 @@ export async function nestedRepositories(git: Git): Promise<readonly string[]> {
     .flatMap((line) => /^160000 [^\t]*\t([^]+)$/.exec(line)?.[1] ?? []);
 }
 
-function gitDirectoryOf(worktrees: string, directory: string): string | undefined {
-  const sought = realpathSync(directory);
-  return readdirSync(worktrees)
-    .map((name) => join(worktrees, name))
-    .find((place) => worktreeAt(place) === sought);
+/** Where the repository keeps what is of this worktree alone: its index, and the commits of its submodules. */
+export async function gitDirectoryOf(
+  { repository, directory }: Pick<CheckedOut, 'repository' | 'directory'>,
+  call: Omit<GitCall, 'directory'>,
+): Promise<string> {
+  const asked = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
+  const common = (await runGit(asked, { ...call, directory: repository })).trim();
+  const place = placeOf(directory, join(common, 'worktrees'));
+  if (place === undefined) throw new GitError(`${directory} is no worktree of ${repository}`);
+  return place;
+}
+
+function placeOf(directory: string, worktrees: string): string | undefined {
+  try {
+    const sought = realpathSync(directory);
+    return readdirSync(worktrees)
+      .map((name) => join(worktrees, name))
+      .find((place) => worktreeAt(place) === sought);
+  } catch {
+    return undefined; // one of them is gone
+  }
 }
 
 function worktreeAt(place: string): string | undefined {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '@sallyport/core';
@@ -10,6 +10,7 @@ import type { CheckedOut, WorkspaceRecord } from './record.ts';
 import { cacheOf, findOwn, openCache, resolveCommit } from './repository.ts';
 import { checkOutSubmodules } from './submodules.ts';
 import { Turns } from './turns.ts';
+import { gitDirectoryOf } from './worktree-git.ts';
 
 /** The longest that one call of git may take to bring a repository here, and to do anything else. */
 const fetchMs = 10 * 60_000;
@@ -87,9 +88,17 @@ export class Worktrees {
     );
   }
 
+  /** The folders that are of a workspace alone: its worktrees, and what git keeps of them beside. */
+  async foldersOf({ sources, root }: WorkspaceRecord, signal?: AbortSignal): Promise<readonly string[]> {
+    const call = { clock: this.#options.clock, timeoutMs: localMs, ...(signal && { signal }) };
+    const beside = sources.map((source) => gitDirectoryOf(source, call).catch(ignoreGit));
+    return [root, ...(await Promise.all(beside)).filter((folder) => folder !== '')];
+  }
+
   /** Removes all that was made for a workspace, whatever is in it. */
   async remove({ sources, root }: WorkspaceRecord): Promise<void> {
     for (const { repository, directory, branch } of sources) {
+      if (!existsSync(repository)) continue;
       await this.#turns.alone(repository, async () => {
         const git = this.#gitAt(repository);
         // Not `prune`, which takes the person's own worktrees on a disk that is not there. A torn one is none to git.
