@@ -34,6 +34,7 @@ export { createLatch, type Latch } from './latch.ts';
 export { severities, type SeverityName } from './severities.ts';
 export { isJsonObject } from './json-object.ts';
 export { isLoopback } from './loopback.ts';
+export { printable } from './printable.ts';
 export { badOffset, decodePlace, encodePlace, pageOf, type Page, type Place } from './cursor.ts';
 export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';

@@ -14,5 +14,5 @@ export async function confirm({ interrupt }: Context, asked: string): Promise<vo
   }
   const answer = await question(`${asked} [y/N] `, interrupt.asked);
   if (/^y(es)?$/i.test(answer.trim())) return;
-  throw new CommandError('declined', 'Nothing was done.', exitCodes.failed);
+  throw new CommandError('declined', 'Nothing was done.', exitCodes.failed, undefined);
 }

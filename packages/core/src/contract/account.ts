@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Bootstrap, CurrentUserAccess, ManagedSettings } from '../schemas/account.ts';
+import { Uuid } from '../schemas/common.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const account = {
@@ -23,7 +24,7 @@ export const account = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'read',
-    params: z.object({ org_id: z.string() }),
+    params: z.object({ org_id: Uuid }),
     responses: { 200: CurrentUserAccess },
     errors: [401, 403, 404, 429],
     transport: 'json',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { Deleted } from '../schemas/common.ts';
+import { Deleted, Uuid } from '../schemas/common.ts';
 import { TrustedDevices } from '../schemas/devices.ts';
+import { Name } from '../schemas/name.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const devices = {
@@ -14,12 +15,7 @@ export const devices = {
     scope: 'vendor_api',
     permission: 'read',
     body: z.looseObject({
-      display_name: z
-        .string()
-        .trim()
-        .min(1)
-        .max(128)
-        .regex(/^\P{Cc}*$/u, 'must not have control characters'),
+      display_name: Name,
     }),
     responses: { 200: z.string() },
     errors: [400, 401, 429],
@@ -48,7 +44,7 @@ export const devices = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'read',
-    params: z.object({ device_id: z.string() }),
+    params: z.object({ device_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 404, 429],
     transport: 'json',

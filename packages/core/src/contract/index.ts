@@ -96,3 +96,4 @@ export {
 } from '../schemas/telemetry.ts';
 export { auditActions, emailForm, type AuditAction, type AuditEntry } from '../schemas/admin.ts';
 export { JsonObject } from '../schemas/common.ts';
+export { nameForm } from '../schemas/name.ts';

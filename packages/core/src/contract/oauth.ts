@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Deleted } from '../schemas/common.ts';
+import { Deleted, Uuid } from '../schemas/common.ts';
 import {
   ApiKeys,
   AuthorizationServerMetadata,
@@ -171,7 +171,7 @@ export const oauth = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'read',
-    params: z.object({ key_id: z.string() }),
+    params: z.object({ key_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 404, 429],
     transport: 'json',

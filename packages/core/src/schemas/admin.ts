@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { integerParam, Timestamp } from './common.ts';
+import { Name } from './name.ts';
 
 /** What the audit log tells of; an entry's `action`. */
 export const auditActions = [
@@ -78,7 +79,7 @@ export const OAuthClient = z.looseObject({
 });
 
 export const AddClientRequest = z.looseObject({
-  client_name: z.string().trim().min(1).max(128),
+  client_name: Name,
   redirect_uris: z.array(z.string()).min(1).max(100),
   scope: z.exactOptional(z.string()).describe('the most that it may ask for; default: all'),
 });

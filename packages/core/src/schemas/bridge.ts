@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParam, JsonObject, Timestamp } from './common.ts';
+import { integerParam, JsonObject, Timestamp, Uuid } from './common.ts';
 
 export const EnvironmentParams = z.object({ env_id: z.string() });
 export const WorkParams = z.object({ env_id: z.string(), work_id: z.string() });
@@ -84,7 +84,7 @@ export const BridgeHint = z.discriminatedUnion('type', [
 ]);
 export type BridgeHint = z.infer<typeof BridgeHint>;
 
-export const OrganizationParams = z.object({ org_uuid: z.string() });
+export const OrganizationParams = z.object({ org_uuid: Uuid });
 
 export const OrganizationEnvironmentsQuery = z.object({
   limit: z.exactOptional(integerParam(1, Number.MAX_SAFE_INTEGER)),

@@ -4,6 +4,9 @@ import { z } from 'zod';
 export const JsonObject = z.record(z.string(), z.unknown());
 export type JsonObject = z.infer<typeof JsonObject>;
 
+/** RFC 9562 4: written in lower case, read in either. */
+export const Uuid = z.string().toLowerCase();
+
 export const Timestamp = z.iso.datetime().describe('RFC 3339, UTC, milliseconds');
 
 /** Query members arrive as text; `z.coerce` would take `''` for 0, so the digits are checked first. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { organizationTypes, roles } from '../organization.ts';
-import { Timestamp } from './common.ts';
+import { Timestamp, Uuid } from './common.ts';
+import { Name } from './name.ts';
 
 /** RFC 7636 4.2: the base64url of a SHA-256, 43 characters. */
 const CodeChallenge = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 43 base64url characters');
@@ -27,7 +28,7 @@ export const TokenResponse = z.looseObject({
 });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
-export const AuthorizeParams = z.object({ org_uuid: z.string() });
+export const AuthorizeParams = z.object({ org_uuid: Uuid });
 
 export const AuthorizeRequest = z.looseObject({
   response_type: z.literal('code'),
@@ -120,14 +121,7 @@ export type Profile = z.infer<typeof Profile>;
 
 /** The specification shows no body; a name is what a list of keys can be read by. */
 export const CreateApiKeyRequest = z.looseObject({
-  name: z.exactOptional(
-    z
-      .string()
-      .trim()
-      .min(1)
-      .max(128)
-      .regex(/^\P{Cc}*$/u, 'must not have control characters'),
-  ),
+  name: z.exactOptional(Name),
   scope: z
     .exactOptional(z.string())
     .describe("separated by spaces; within the caller's, which is the default"),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParam, JsonObject, Timestamp } from './common.ts';
+import { integerParam, JsonObject, Timestamp, Uuid } from './common.ts';
 
 /** Of one request that creates a session or appends to one. */
 const maxEventsPerRequest = 500;
@@ -36,7 +36,7 @@ export const Source = z.looseObject({ type: z.string().min(1) });
 
 export const CreateSessionHeaders = z.object({
   'vendor-client-feature': z.string().min(1),
-  'x-organization-uuid': z.string().min(1),
+  'x-organization-uuid': Uuid.min(1),
   'x-environment-runner-version': z.string().min(1),
   'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
 });

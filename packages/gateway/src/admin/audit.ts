@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { didYouMean } from '@sallyport/core';
+import { didYouMean, printable } from '@sallyport/core';
 import { auditActions, type AuditAction } from '@sallyport/core/contract';
 import { shownAuditEntry, type Audit, type AuditQuery } from '@sallyport/oauth/server';
 import { withAuthorizationServer } from './authorization.ts';
@@ -69,5 +69,5 @@ function toLine({ at, action, outcome, actor, account, subject, address }: Shown
     address === null ? '' : `from ${address}`,
   ];
   // Names come from others: nothing of them may move the cursor.
-  return stripVTControlCharacters(parts.filter((part) => part !== '').join('  ')).replace(/\p{Cc}+/gu, ' ');
+  return printable(stripVTControlCharacters(parts.filter((part) => part !== '').join('  ')));
 }

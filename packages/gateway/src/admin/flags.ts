@@ -31,6 +31,11 @@ export function configurable(command: Command): Command {
     );
 }
 
+/** RFC 9562 4: a UUID is read in either case. */
+export function uuid(text: string): string {
+  return text.toLowerCase();
+}
+
 function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
   if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');

@@ -67,12 +67,13 @@ describe('admin org', () => {
       rate_limit_tier: 'high',
       capabilities: ['agent_code'],
     });
-    const again = await record('org', 'set', id, '--capability', 'agent_code', 'chat', 'chat');
+    const again = await record('org', 'set', id.toUpperCase(), '--capability', 'agent_code', 'chat', 'chat');
     expect(again).toEqual({ ...changed, capabilities: ['agent_code', 'chat'] });
     expect(await record('org', 'list')).toContainEqual(again);
   });
 
   test('says what is wrong, and what to do', async () => {
+    expect((await admin('org', 'add', 'a\u202eb')).failed?.[1]).toMatch(/needs a name that can be seen/);
     const id = await newOrganization('Refused');
     expect((await admin('org', 'set', id)).failed).toEqual([2, expect.stringContaining('--tier')]);
     expect((await admin('org', 'set', id, '--type', 'club')).failed).toEqual([

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { printable } from '@sallyport/core';
 
 /** One line of the log as `createLog` writes it. */
 interface LogLine {
@@ -33,5 +34,5 @@ function forPeople({ level, time, msg = '', err, ...fields }: LogLine): string {
 /** Requests carry what others wrote: nothing of it may move the cursor. */
 function plain(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
+  return printable(stripVTControlCharacters(text));
 }

@@ -1,4 +1,4 @@
-import { toTimestamp, TransportError } from '@sallyport/core';
+import { printable, toTimestamp, TransportError } from '@sallyport/core';
 import { LoginError, loginWithDevice, logout, revokeLogin, storeLogin } from '@sallyport/oauth';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/schema.ts';
@@ -85,9 +85,4 @@ function upstreamNamed(config: Config, name: string | undefined): ConfiguredUpst
   const isOne = new Set(meant.map(({ url }) => url)).size === 1;
   if (meant[0] && (isOne || meant[0].name === undefined)) return meant[0];
   throw new ConfigError(`There is more than one upstream: say at which to log in, one of ${names}.`);
-}
-
-/** What an upstream sends cannot steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ');
 }

@@ -34,6 +34,12 @@ function check(party: Party, outcome: Outcome, { status, text }: Answer, thing: 
   if (party === 'foreign') expect(shows(text), text).toBe(false);
 }
 
+/** The same with all UUIDs in capital letters. */
+function loud<T>(value: T): T {
+  const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
+  return JSON.parse(JSON.stringify(value).replace(uuid, (found) => found.toUpperCase())) as T;
+}
+
 const isRefused = (outcome: Outcome) => outcome !== '-' && outcome !== 'blind' && outcome >= 400;
 
 test('every row of the contract says who may call it', () => {
@@ -62,6 +68,22 @@ describe.each(rows)('$id', ({ endpoint, right }) => {
     if (!right.who.includes('blind') || seer === undefined) return;
     const { text } = seer === 'holder' ? answer : await ask(endpoint, right, seer, thing);
     expect(shows(text, thing), text).toBe(true);
+  });
+
+  test('takes a UUID in either case (RFC 9562 4)', async () => {
+    const thing = await things[right.on](world);
+    const { party, outcome } = outcomes.find((each) => each.outcome === 200) ?? {
+      party: 'holder',
+      outcome: '-',
+    };
+    if (outcome === '-') return;
+    const sent = { params: thing.params, ...right.send?.(thing.params, world.person(party)) };
+    check(
+      party,
+      outcome,
+      await world.call(endpoint, credentialOf(endpoint, party, thing), loud(sent)),
+      thing,
+    );
   });
 
   test('is open to the others', async () => {

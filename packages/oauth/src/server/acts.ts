@@ -170,7 +170,11 @@ export interface OAuthActs extends AdminActs {
     readonly terms: DeviceTerms;
   }): Promise<PollVerdict>;
 
-  addTrustedDevice(argument: { readonly device: Hashed<TrustedDevice> }): Promise<void>;
+  /** `false` where the account has `max` devices in the organization that stand. */
+  addTrustedDevice(argument: {
+    readonly device: Hashed<TrustedDevice>;
+    readonly max: number;
+  }): Promise<boolean>;
   /** Writes when a device was last used. */
   touchTrustedDevice(argument: { readonly deviceId: string; readonly at: number }): Promise<void>;
   /**

@@ -27,7 +27,8 @@ export interface ApiKeyGrant extends ApiKeyOwner {
 export interface ApiKeys {
   /**
    * Gives the key, shown once. `scope` is in the dialect's words. Throws `invalid_scope` for one that the caller has not,
-   * `forbidden` to a key: one that was stolen, or is about to expire, must not leave another behind.
+   * `forbidden` to a key: one that was stolen, or is about to expire, must not leave another behind; `quota_exceeded` where there
+   * are too many.
    */
   create(
     creator: ApiKeyOwner & { readonly scopes: readonly string[]; readonly isApiKey: boolean },
@@ -81,8 +82,9 @@ export function createApiKeys(context: Context): ApiKeys {
       };
       if (!(await acts.addApiKey({ key: { ...record, hash: hashSecret(key) }, max: maxKeys, now })))
         throw new ServiceError(
-          'forbidden',
+          'quota_exceeded',
           `The account has ${maxKeys} API keys, and may have no more: revoke those that are not used.`,
+          { details: { quota: 'api_keys', limit: maxKeys } },
         );
       log.info({ keyId: record.id, accountId, organizationId, scope: record.scope }, 'an API key was made');
       return key;

@@ -138,13 +138,10 @@ const trail: Trail = {
     subject: jti,
   }),
 
-  addTrustedDevice: ({ device: { id, accountId, organizationId, displayName: name } }) => ({
-    action: 'trusted_device.add',
-    accountId,
-    organizationId,
-    subject: id,
-    details: { name },
-  }),
+  addTrustedDevice: ({ device: { id, accountId, organizationId, displayName: name } }, isAdded) =>
+    isAdded
+      ? { action: 'trusted_device.add', accountId, organizationId, subject: id, details: { name } }
+      : undefined,
   revokeTrustedDevice: ({ deviceId: subject, organizationId }, device) =>
     device?.isNew
       ? { action: 'trusted_device.revoke', accountId: device.accountId, organizationId, subject }

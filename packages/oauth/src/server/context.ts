@@ -54,10 +54,13 @@ export function sentParameters(
       throw new ServiceError('invalid_request', 'A parameter is not one text.', {
         issues: [{ path: name, message: 'must be sent once, as text' }],
       });
-    if (value !== '') sent[name] = value;
+    // RFC 9562 4: a UUID is read in either case.
+    if (value !== '') sent[name] = uuids.includes(name) ? value.toLowerCase() : value;
   }
   return sent;
 }
+
+const uuids = ['client_id', 'organization_uuid'];
 
 export function missing(name: string): ServiceError {
   return new ServiceError('invalid_request', `${name} is missing.`, {

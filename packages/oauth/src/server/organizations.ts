@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { nameForm } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
 import { allPages } from './all-pages.ts';
 import type { OrganizationChanges } from './acts.ts';
@@ -22,7 +23,8 @@ export function createOrganizations(context: Context): Organizations {
   const { acts, reads } = context.store;
   return {
     async add({ name, zeroDataRetention = false }) {
-      if (name.trim() === '') throw new ServiceError('invalid_request', 'The organization needs a name.');
+      if (name.trim() === '' || !nameForm.test(name.trim()))
+        throw new ServiceError('invalid_request', 'The organization needs a name that can be seen.');
       const organization = newOrganization(context, name.trim(), zeroDataRetention);
       await acts.addOrganization({ organization });
       return organization;

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { nameForm } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
 import type { TrustedDevice } from './records.ts';
 import { hashSecret, newSecret } from './secrets.ts';
@@ -12,7 +13,7 @@ export interface DeviceOwner {
 
 /** Machines that an account trusts to register environments. */
 export interface TrustedDevices {
-  /** Gives the device's token, shown once. */
+  /** Gives the device's token, shown once. Throws `quota_exceeded` where there are too many. */
   trust(owner: DeviceOwner, displayName: string): Promise<string>;
   /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's or organization's. */
   check(token: string, owner: DeviceOwner): Promise<{ readonly deviceId: string }>;
@@ -22,6 +23,8 @@ export interface TrustedDevices {
   revoke(deviceId: string, owner: DeviceOwner): Promise<void>;
 }
 
+/** Devices of one account in one organization: a list shows all of them. */
+const maxDevices = 1000;
 /** `lastUsedAt` is written at most so often. */
 const touchMs = 60_000;
 
@@ -30,27 +33,31 @@ export function createTrustedDevices({ store, clock, random, ids }: Context): Tr
   return {
     async trust({ accountId, organizationId }, displayName) {
       const name = displayName.trim();
-      if (name === '' || name.length > 128 || /\p{Cc}/u.test(name))
+      if (name === '' || name.length > 128 || !nameForm.test(name))
         throw new ServiceError(
           'invalid_request',
-          'display_name must be 1 to 128 characters, none of them control.',
+          'display_name must be 1 to 128 characters that can be seen.',
           {
-            issues: [{ path: 'display_name', message: 'must be 1 to 128 characters, none of them control' }],
+            issues: [{ path: 'display_name', message: 'must be 1 to 128 characters that can be seen' }],
           },
         );
       const token = newSecret(random, 'trustedDevice');
-      await acts.addTrustedDevice({
-        device: {
-          id: ids.uuid(),
-          hash: hashSecret(token),
-          accountId,
-          organizationId,
-          displayName: name,
-          createdAt: clock.now(),
-          lastUsedAt: null,
-          revokedAt: null,
-        },
-      });
+      const device = {
+        id: ids.uuid(),
+        hash: hashSecret(token),
+        accountId,
+        organizationId,
+        displayName: name,
+        createdAt: clock.now(),
+        lastUsedAt: null,
+        revokedAt: null,
+      };
+      if (!(await acts.addTrustedDevice({ device, max: maxDevices })))
+        throw new ServiceError(
+          'quota_exceeded',
+          `The account trusts ${maxDevices} devices, and may trust no more: revoke those that are not used.`,
+          { details: { quota: 'trusted_devices', limit: maxDevices } },
+        );
       return token;
     },
     async check(token, owner) {
@@ -62,7 +69,8 @@ export function createTrustedDevices({ store, clock, random, ids }: Context): Tr
         await acts.touchTrustedDevice({ deviceId: device.id, at: clock.now() });
       return { deviceId: device.id };
     },
-    list: ({ accountId, organizationId }) => reads.trustedDevices({ accountId, organizationId, limit: 1000 }),
+    list: ({ accountId, organizationId }) =>
+      reads.trustedDevices({ accountId, organizationId, limit: maxDevices }),
     async revoke(deviceId, { accountId, organizationId }) {
       const now = clock.now();
       if (!(await acts.revokeTrustedDevice({ deviceId, accountId, organizationId, now })))

@@ -25,6 +25,7 @@ test.each([
   [{ exit_code: 3 }, 'exit code 3'],
   [{ reason: 'undeliverable' }, 'no bridge took its work'],
   [{ reason: 'of_tomorrow', exit_code: 3 }, 'of_tomorrow'],
+  [{ signal: 'x\u001b[2J' }, 'ended by x [2J'],
   [{}, undefined],
 ])('%j in words', (end, words) => {
   expect(whyEnded(end)).toBe(words);

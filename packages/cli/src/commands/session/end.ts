@@ -1,4 +1,5 @@
 import { finalStatuses, SessionStatus, type SessionEvent } from '@sallyport/core/contract';
+import { printable } from '../../io/printable.ts';
 
 /** How a session ended; of `exit_code` and `signal` at most one is there. */
 export interface SessionEnd {
@@ -50,7 +51,7 @@ export function whyEnded({
   exit_code: code,
   signal,
 }: Omit<SessionEnd, 'status'>): string | undefined {
-  if (reason !== undefined) return reasons[reason] ?? reason;
-  if (signal !== undefined) return `ended by ${signal}`;
+  if (reason !== undefined) return reasons[reason] ?? printable(reason);
+  if (signal !== undefined) return `ended by ${printable(signal)}`;
   return code === undefined || code === 0 ? undefined : `exit code ${code}`;
 }

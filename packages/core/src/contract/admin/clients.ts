@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AddClientRequest, OAuthClient, PageQuery } from '../../schemas/admin.ts';
-import { Deleted, NextPage } from '../../schemas/common.ts';
+import { Deleted, NextPage, Uuid } from '../../schemas/common.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 /** OAuth clients are of the whole installation: its first organization's admins add and remove them. */
@@ -47,7 +47,7 @@ export const clients = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'manage_projects',
-    params: z.object({ client_id: z.string() }),
+    params: z.object({ client_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 403, 404, 409],
     transport: 'json',

@@ -6,7 +6,7 @@ import {
   OrganizationSignIn,
   PageQuery,
 } from '../../schemas/admin.ts';
-import { Deleted, NextPage } from '../../schemas/common.ts';
+import { Deleted, NextPage, Uuid } from '../../schemas/common.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 /** What members may call with: keys, devices, logins of programs, sign-ins. */
@@ -37,7 +37,7 @@ export const credentials = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'manage_projects',
-    params: z.object({ key_id: z.string() }),
+    params: z.object({ key_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 403, 404],
     transport: 'json',
@@ -69,7 +69,7 @@ export const credentials = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'manage_projects',
-    params: z.object({ device_id: z.string() }),
+    params: z.object({ device_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 403, 404],
     transport: 'json',
@@ -101,7 +101,7 @@ export const credentials = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'manage_projects',
-    params: z.object({ login_id: z.string() }),
+    params: z.object({ login_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 403, 404],
     transport: 'json',
@@ -133,7 +133,7 @@ export const credentials = {
     auth: 'access_token',
     scope: 'vendor_api',
     permission: 'manage_projects',
-    params: z.object({ sign_in_id: z.string() }),
+    params: z.object({ sign_in_id: Uuid }),
     responses: { 200: Deleted },
     errors: [401, 403, 404],
     transport: 'json',

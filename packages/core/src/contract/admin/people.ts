@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AddedPerson, AddPersonRequest, ChangeRoleRequest, PageQuery, Person } from '../../schemas/admin.ts';
-import { Deleted, NextPage } from '../../schemas/common.ts';
+import { Deleted, NextPage, Uuid } from '../../schemas/common.ts';
 import { Roles } from '../../schemas/oauth.ts';
 import type { Endpoint } from '../endpoint.ts';
 
-const PersonParams = z.object({ account_id: z.string() });
+const PersonParams = z.object({ account_id: Uuid });
 
 /** Who is a member of the caller's organization, and as what. */
 export const people = {

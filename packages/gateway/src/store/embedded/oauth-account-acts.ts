@@ -37,6 +37,10 @@ export function accountActs(
   );
   const deleteSession = db.prepare('DELETE FROM account_session WHERE id = ? AND account_id = ?');
   const deleteOtherSessions = db.prepare('DELETE FROM account_session WHERE id <> ? AND account_id = ?');
+  const standingDevices = db.prepare(
+    `SELECT count(*) AS count FROM trusted_device
+     WHERE account_id = ? AND organization_id = ? AND revoked_at IS NULL`,
+  );
   const insertDevice = db.prepare(
     `INSERT INTO trusted_device (id, hash, account_id, organization_id, display_name, created_at)
      VALUES (?, ?, ?, ?, ?, ?)`,
@@ -93,8 +97,11 @@ export function accountActs(
     endSession: ({ sessionId, accountId }) => deleteSession.run(sessionId, accountId).changes > 0,
     endOtherSessions: ({ sessionId, accountId }) =>
       Number(deleteOtherSessions.run(sessionId, accountId).changes),
-    addTrustedDevice({ device: { id, hash, accountId, organizationId, displayName, createdAt } }) {
+    addTrustedDevice({ device, max }) {
+      const { id, hash, accountId, organizationId, displayName, createdAt } = device;
+      if (Number(standingDevices.get(accountId, organizationId)?.['count']) >= max) return false;
       insertDevice.run(id, hash, accountId, organizationId, displayName, createdAt);
+      return true;
     },
     touchTrustedDevice({ deviceId, at }) {
       touchDevice.run(at, deviceId);
