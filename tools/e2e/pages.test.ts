@@ -135,7 +135,7 @@ const states: readonly (readonly [name: string, title: RegExp, go: () => Promise
     /^Error: Not allowed/,
     async () => {
       await page.goto((await device()).verification_uri_complete);
-      await owner.clearCookies({ name: 'sallyport_session' });
+      await owner.clearCookies({ name: /^sallyport_session/ });
       await press(page, 'Approve');
     },
   ],

@@ -4,7 +4,7 @@ import { createGunzip, createInflate } from 'node:zlib';
 import { nestsTooDeep, ServiceError } from '@sallyport/core';
 import { defaultLimits, mediaTypes, type Encoding, type Endpoint } from '@sallyport/core/contract';
 import type { HeldBytes } from './body-budget.ts';
-import { unsupportedMediaType } from './refusal.ts';
+import { unsupportedCoding, unsupportedMediaType } from './refusal.ts';
 
 /** A body that the row's schema does not see: its handler reads or decodes it. */
 export type RawBody = Uint8Array | IncomingMessage;
@@ -26,6 +26,7 @@ export async function readBody(
     if (Number(request.headers['content-length'] ?? 0) > limit + multipartFraming) throw tooLarge(limit);
     return request;
   }
+  checkCoding(endpoint, request);
   const bytes = await collect(request, limit, held);
   if (encoding === 'protobuf') return bytes; // without a field set, a message has no bytes
   if (bytes.length > 0 && endpoint.encodings?.includes('protobuf') === true) return bytes;
@@ -58,6 +59,15 @@ function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+function checkCoding(endpoint: Endpoint, request: IncomingMessage): void {
+  if (!/^(identity|gzip|x-gzip|deflate)?$/.test(codingOf(request))) throw unsupportedCoding(endpoint);
+}
+
+/** RFC 9110 8.4. */
+function codingOf({ headers }: IncomingMessage): string {
+  return headers['content-encoding']?.trim().toLowerCase() ?? '';
+}
+
 /** The whole body, decompressed; never holds more than `limit` bytes of it. */
 async function collect(request: IncomingMessage, limit: number, held: HeldBytes): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
@@ -87,14 +97,9 @@ async function collect(request: IncomingMessage, limit: number, held: HeldBytes)
 }
 
 function decompress(request: IncomingMessage): Readable {
-  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity' || encoding === '') return request;
-  if (encoding !== 'gzip' && encoding !== 'x-gzip' && encoding !== 'deflate')
-    throw new ServiceError(
-      'unsupported_media_type',
-      'The content encoding must be gzip, deflate or identity.',
-    );
-  const inflate = encoding === 'deflate' ? createInflate() : createGunzip();
+  const coding = codingOf(request);
+  if (coding === 'identity' || coding === '') return request;
+  const inflate = coding === 'deflate' ? createInflate() : createGunzip();
   // Not `pipeline`: it would destroy the request, and with it the connection that the answer goes over.
   request.on('error', (error) => inflate.destroy(error));
   request.once('close', () => request.complete || inflate.destroy(new Error('closed')));

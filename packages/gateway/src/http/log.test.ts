@@ -59,3 +59,15 @@ test('one line a request, with its row, status and id; health is not worth a lin
   });
   expect(lines[2]).toMatchObject({ status: 404, url: '/nothing' });
 });
+
+test('to ask for what this gateway does not serve is no fault of its own', async () => {
+  const { lines, to } = collected();
+  await using served = await serve({}, { log: createLog('info', to) });
+  await fetch(`${served.url}/v1/messages`, { headers: { authorization: 'Bearer access' } });
+  await fetch(`${served.url}/v1/sessions`, { headers: { authorization: 'Bearer access' } });
+  await expect.poll(() => lines.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+  expect(lines).toMatchObject([
+    { level: 30, status: 501, url: '/v1/messages' },
+    { level: 30, status: 501, url: '/v1/sessions' },
+  ]);
+});

@@ -138,6 +138,14 @@ describe.each(withJson)('$id', (endpoint) => {
     expect([status, body['error']]).toEqual([400, 'invalid_request']);
   });
 
+  test('refuses a content encoding that it cannot read, and names those that it can', async () => {
+    const headers = { ...json, 'content-encoding': 'br' };
+    const answer = await call(endpoint, { token, headers, body: '{}' });
+    const expected = endpoint.area === 'oauth' ? [400, 'invalid_request'] : [415, 'unsupported_media_type'];
+    expect([answer.status, answer.body['error']]).toEqual(expected);
+    expect(answer.headers.get('accept-encoding')).toBe('gzip, deflate');
+  });
+
   test('refuses what is not UTF-8', async () => {
     const { status } = await call(endpoint, { token, headers: json, body: Uint8Array.of(0x22, 0xff, 0x22) });
     expect(status).toBe(400);

@@ -1,4 +1,4 @@
-import { ServiceError, toErrorBody } from '@sallyport/core';
+import { ServiceError, toErrorBody, type Issue } from '@sallyport/core';
 import { headerNames, mediaTypes, type Endpoint } from '@sallyport/core/contract';
 
 /** What an error becomes on the wire. */
@@ -74,11 +74,25 @@ export function toServiceError(thrown: unknown, endpoint?: Endpoint): ServiceErr
   );
 }
 
-/** 415; at the OAuth endpoints 400 (RFC 6749 5.2 knows no other). */
 export function unsupportedMediaType(endpoint?: Endpoint): ServiceError {
   const types = (endpoint?.encodings ?? ['json']).map((encoding) => mediaTypes[encoding][0]);
-  const description = `The content type must be ${types.join(' or ')}.`;
-  return endpoint?.area === 'oauth'
-    ? new ServiceError('invalid_request', description)
-    : new ServiceError('unsupported_media_type', description);
+  return unsupported(endpoint, `The content type must be ${types.join(' or ')}.`);
+}
+
+/** The bad field by which the refusal of a content encoding is told from that of a content type. */
+export const codingIssue = 'headers/content-encoding';
+
+export function unsupportedCoding(endpoint: Endpoint): ServiceError {
+  const message = 'must be gzip, deflate or identity';
+  return unsupported(endpoint, `The content encoding ${message}.`, [{ path: codingIssue, message }]);
+}
+
+/** 415; at the OAuth endpoints 400 (RFC 6749 5.2 knows no other). */
+function unsupported(
+  endpoint: Endpoint | undefined,
+  description: string,
+  issues: readonly Issue[] = [],
+): ServiceError {
+  const code = endpoint?.area === 'oauth' ? 'invalid_request' : 'unsupported_media_type';
+  return new ServiceError(code, description, { issues });
 }

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sentCredential } from './admission.ts';
 import { lingerOnClose } from './linger.ts';
 import { toOtlpRefusal } from './otlp-refusal.ts';
-import { toRefusal, toServiceError, type Refusal } from './refusal.ts';
+import { codingIssue, toRefusal, toServiceError, type Refusal } from './refusal.ts';
 
 export interface Refusals {
   /** For what a route, or Fastify on its way to one, has thrown. */
@@ -35,9 +35,9 @@ export function createRefusals(options: {
     onError(thrown, request, reply) {
       const endpoint = request.routeOptions.config.endpoint;
       const error = toServiceError(thrown, endpoint);
-      // To end is no fault of the gateway's.
+      // To end, and to be asked for what it does not serve, is no fault of the gateway's.
       if (error.code === 'draining') request.log.info({ code: error.code }, 'request refused');
-      else if (error.status >= 500 && error.code !== 'not_implemented')
+      else if (error.status >= 500 && error.status !== 501)
         request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
       const context = {
         ...options,
@@ -57,7 +57,7 @@ export function createRefusals(options: {
         reply.header('connection', 'close');
         lingerOnClose(request.raw.socket);
       }
-      if (status === 415 && request.headers['content-encoding'] !== undefined)
+      if (error.issues.some(({ path }) => path === codingIssue))
         reply.header('accept-encoding', 'gzip, deflate'); // RFC 9110 15.5.16
       void reply
         .code(status)

@@ -33,12 +33,14 @@ export function createVisits(
   { issuer, sessions, accounts, config }: AuthorizationServer,
   random: Random,
 ): Visits {
-  const { protocol, pathname, host } = new URL(issuer);
+  const { protocol, pathname, host, port } = new URL(issuer);
   const secure = protocol === 'https:';
   // `__Host-`: no other host of the domain can plant one (RFC 6265bis 4.1.3.2).
   const prefix = secure ? '__Host-' : '';
-  const sessionCookie = `${prefix}sallyport_session`;
-  const formCookie = `${prefix}sallyport_form`;
+  // Browsers keep no port with a cookie (RFC 6265 8.5): another gateway of this host has cookies of its own.
+  const suffix = port === '' ? '' : `_${port}`;
+  const sessionCookie = `${prefix}sallyport_session${suffix}`;
+  const formCookie = `${prefix}sallyport_form${suffix}`;
 
   /** The visitor's secret that proofs are made of: of who is signed in the session key, else a cookie for forms alone. */
   function visitorSecret(request: FastifyRequest): string | undefined {

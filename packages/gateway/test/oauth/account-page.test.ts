@@ -72,7 +72,7 @@ describe('/account', () => {
     expect(text).toContain('from 198.51.100.9');
     expect(text).not.toContain('workshop <1>');
     for (const secret of [
-      visitor.jar.get('sallyport_session'),
+      visitor.jar.get('sallyport_session_8787'),
       tokens.refresh_token,
       opened.deviceToken,
       key,
@@ -183,7 +183,7 @@ describe('/account/password', () => {
   test('changes it, keeps this browser signed in, and ends all other sessions', async () => {
     await using opened = await open();
     const { visitor, server, owner, mine } = opened;
-    const before = visitor.jar.get('sallyport_session') ?? '';
+    const before = visitor.jar.get('sallyport_session_8787') ?? '';
     const page = await visitor.get('/account/password');
     const answer = await visitor.submit(page, { current: password, password: next, repeated: next });
     expect([answer.status, answer.location]).toEqual([303, '/account?notice=password-changed']);
@@ -204,7 +204,7 @@ describe('/account/password', () => {
   ])('%s changes nothing', async (_case, changes, status, words) => {
     await using opened = await open();
     const { visitor } = opened;
-    const key = visitor.jar.get('sallyport_session');
+    const key = visitor.jar.get('sallyport_session_8787');
     const page = await visitor.get('/account/password');
     const answer = await visitor.submit(page, {
       current: password,
@@ -215,7 +215,7 @@ describe('/account/password', () => {
     expect([answer.status, answer.text.includes(words)]).toEqual([status, true]);
     expect(answer.text).toContain('<title>Error: ');
     expect((await visitor.get('/account')).status).toBe(200);
-    expect(visitor.jar.get('sallyport_session')).toBe(key);
+    expect(visitor.jar.get('sallyport_session_8787')).toBe(key);
   });
 
   test('tries at the present password are counted with those at the sign-in', async () => {

@@ -48,6 +48,14 @@ describe('every page', () => {
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
+  test('two gateways on one host sign nobody out of the other: browsers keep no port with a cookie', async () => {
+    await using one = await open({}, { issuer: 'http://127.0.0.1:4000' });
+    await using other = await open({}, { issuer: 'http://127.0.0.1:4001' });
+    const here = [...(await setUp(one)).visitor.jar.keys()];
+    const there = [...(await setUp(other)).visitor.jar.keys()];
+    expect([here, there]).toEqual([['sallyport_session_4000'], ['sallyport_session_4001']]);
+  });
+
   test('a form of another site, of another visitor, or without its proof is refused', async () => {
     await using opened = await open();
     const visitor = browser(opened.url);
@@ -115,9 +123,9 @@ describe('/setup', () => {
     await using opened = await open();
     const { visitor, link, answer } = await setUp(opened);
     expect([answer.status, answer.location]).toEqual([303, '/account']);
-    const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('sallyport_session='));
+    const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('sallyport_session_8787='));
     expect(cookie).toMatch(
-      /^sallyport_session=sps_[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+      /^sallyport_session_8787=sps_[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
     );
     expect((await visitor.get('/account')).text).toContain('<strong>owner@localhost</strong>');
     const again = await browser(opened.url).get(link);
@@ -160,11 +168,11 @@ describe('/login', () => {
     const page = await visitor.get('/login?next=/device');
     const answer = await visitor.submit(page, { email: ' Owner@LOCALHOST ', password });
     expect([answer.status, answer.location]).toEqual([303, '/device']);
-    const key = visitor.jar.get('sallyport_session') ?? '';
+    const key = visitor.jar.get('sallyport_session_8787') ?? '';
     const left = await visitor.submit(await visitor.get('/account'), {});
     expect(left.location).toBe('/login?notice=signed-out');
     expect((await visitor.get(left.location ?? '')).text).toContain('You are signed out.');
-    expect(visitor.jar.has('sallyport_session')).toBe(false);
+    expect(visitor.jar.has('sallyport_session_8787')).toBe(false);
     await expect(opened.server.sessions.authenticate(key)).rejects.toMatchObject({ code: 'invalid_token' });
   });
 
