@@ -32,17 +32,20 @@ export interface Connection extends LoggedIn {
   readonly reporter: Reporter;
 }
 
+/** What of a context leads to a gateway, and to the login for it. */
+export type Reaching = Pick<Context, 'settings' | 'terminal' | 'clock' | 'env' | 'onEnd'>;
+
 /** How the gateway is reached, logged in or not. */
-export function reach(context: Context): Omit<ClientOptions, 'tokens'> {
+export function reach({ settings, clock, onEnd }: Reaching): Omit<ClientOptions, 'tokens'> {
   const transport = undiciTransport();
-  context.onEnd(() => transport.close());
-  const { baseUrl, dialect } = context.settings;
+  onEnd(() => transport.close());
+  const { baseUrl, dialect } = settings;
   const headers = { 'user-agent': `sallyport/${version}` };
-  return { baseUrl, dialect, transport, clock: context.clock, headers };
+  return { baseUrl, dialect, transport, clock, headers };
 }
 
 /** Where logins rest, and the key of the one that counts here. */
-export function loginStore({ settings, terminal, clock, env }: Context): {
+export function loginStore({ settings, terminal, clock, env }: Reaching): {
   store: SystemTokenStore;
   loginKey: string;
 } {

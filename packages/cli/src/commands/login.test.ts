@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -143,10 +151,30 @@ test('two profiles are two logins, be they at one gateway; nothing else leads to
   expect((await run('missing', 'whoami --profile ann')).stderr).toContain(
     'Or run `sallyport login --profile ann` for this one.',
   );
-  expect((await run('missing', 'profile remove bob', file)).stderr).toBe(
-    `Its login for ${baseUrl} stays on this machine: a new profile bob for that address has it again.\n`,
-  );
-}, 30_000); // nine programs
+  expect(await run('missing', 'profile remove bob', file)).toEqual({
+    exitCode: 0,
+    stdout: 'Removed the profile bob, and logged out.\n',
+    stderr: '',
+  });
+  expect(service.seen.at(-1)?.body).toMatchObject({ token: 'rt-1' });
+  const logins = join(cwd, 'config/state/logins');
+  expect(readdirSync(logins).filter((name) => name.endsWith('.json'))).toEqual([]);
+}, 60_000); // nine programs
+
+test('a profile goes though its gateway cannot be told, which is said', async () => {
+  const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
+  await run('missing', 'profile add ann', file);
+  await run('missing', `${login} --profile ann`, file);
+  answers['POST /v1/oauth/revoke'] = { status: 400, body: { error: 'invalid_request' } };
+  // What the project asks for is no hindrance.
+  writeFileSync(join(cwd, '.sallyport.json'), '{"profile": "gone"}');
+  const { exitCode, stdout, stderr } = await run('missing', 'profile remove ann --json', file);
+  expect({ exitCode, said: JSON.parse(stdout) as unknown }).toEqual({
+    exitCode: 0,
+    said: { name: 'ann', removed: true, logged_out: true, revoked: false },
+  });
+  expect(stderr).toMatch(/^\S+ could not be told \(.+\); the login holds there until it expires\.\n$/);
+});
 
 test('a session key that is refused is what the person is told to renew', async () => {
   answers[`POST /v1/oauth/${mine}/authorize`] = noLogin;

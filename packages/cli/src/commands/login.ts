@@ -28,7 +28,12 @@ export interface LoginOptions {
 
 export async function login(context: Context, options: LoginOptions): Promise<Output> {
   if (options.device === true && options.sessionKeyStdin === true) {
-    throw new CommandError('usage', '--device and --session-key-stdin exclude each other.', exitCodes.usage);
+    throw new CommandError(
+      'usage',
+      '--device and --session-key-stdin exclude each other.',
+      exitCodes.usage,
+      'See: sallyport login --help',
+    );
   }
   const reached = reach(context);
   const { store, loginKey } = loginStore(context);

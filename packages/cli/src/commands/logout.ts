@@ -1,5 +1,5 @@
 import { logout as endLogin } from '@sallyport/oauth';
-import { loginStore, reach } from '../connect.ts';
+import { loginStore, reach, type Reaching } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { knownLogins, otherLogins, shownLogin } from '../known-logins.ts';
 import { printable } from '../io/printable.ts';
@@ -7,19 +7,9 @@ import type { Output } from '../io/terminal.ts';
 
 export async function logout(context: Context): Promise<Output> {
   const { settings, terminal } = context;
-  const { baseUrl } = settings;
-  const { store, loginKey } = loginStore(context);
-  const { removed, failure } = await endLogin({
-    ...reach(context),
-    store,
-    key: loginKey,
-    signal: context.interrupt.asked,
-  });
-  if (failure) {
-    terminal.note(
-      `${baseUrl} could not be told (${printable(failure.message)}); the login holds there until it expires.`,
-    );
-  }
+  const { loginKey } = loginStore(context);
+  const ended = await endStoredLogin(context, context.interrupt.asked);
+  const removed = ended.logged_out;
   if (!removed) {
     const others = otherLogins(await knownLogins(settings), loginKey);
     if (others !== '') terminal.note(others);
@@ -28,8 +18,19 @@ export async function logout(context: Context): Promise<Output> {
     terminal.note('SALLYPORT_TOKEN is set: commands go on with it until you unset it.');
   const login = shownLogin(loginKey);
   const human = removed ? `Logged out of ${login}.` : `There was no login for ${login}.`;
-  return {
-    json: { base_url: baseUrl, logged_out: removed, revoked: removed && failure === undefined },
-    human,
-  };
+  return { json: { base_url: settings.baseUrl, ...ended }, human };
+}
+
+/** Ends the login that is stored for these settings; where the gateway cannot be told, the person is. */
+export async function endStoredLogin(
+  reaching: Reaching,
+  signal: AbortSignal,
+): Promise<{ readonly logged_out: boolean; readonly revoked: boolean }> {
+  const { store, loginKey: key } = loginStore(reaching);
+  const { removed, failure } = await endLogin({ ...reach(reaching), store, key, signal });
+  if (failure)
+    reaching.terminal.note(
+      `${reaching.settings.baseUrl} could not be told (${printable(failure.message)}); the login holds there until it expires.`,
+    );
+  return { logged_out: removed, revoked: removed && failure === undefined };
 }

@@ -92,17 +92,21 @@ export function checkedValue(key: KeyName, value: string, origin: string): strin
   if (key === 'base-url') return checkedBaseUrl(value, origin);
   if (key === 'credential-store') return checkedStore(value.trim(), origin);
   if (key === 'telemetry') return checkedSwitch(value, origin);
+  if (key === 'organization') return value.trim().toLowerCase();
   return key === 'dialect.vendor' || key === 'dialect.agent'
     ? checkedWord(value.trim(), origin)
     : value.trim();
 }
 
-/** Organizations are named by UUID; told when one is set, as the gateway would only say that it is none of the account's. */
-export function checkedOrganization(value: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value.trim())) return value.trim();
+/**
+ * Organizations are named by UUID; told when one is set, as the gateway would only say that it is none of the account's.
+ * `origin` says who gave it.
+ */
+export function checkedOrganization(value: string, origin: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value.trim())) return value.trim().toLowerCase();
   throw new CommandError(
     'invalid_organization',
-    `${JSON.stringify(value)} is no organization's UUID.`,
+    `${origin} is ${JSON.stringify(value)}, which is no organization's UUID.`,
     exitCodes.usage,
     'Give one such as 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11; `sallyport whoami --json` shows the one of your login.',
   );

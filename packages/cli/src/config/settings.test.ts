@@ -85,7 +85,7 @@ describe('the files', () => {
       baseUrl: 'https://user.example',
       organizationId: 'project',
     });
-    const env = { SALLYPORT_ORG: 'env', SALLYPORT_BASE_URL: 'https://env.example' };
+    const env = { SALLYPORT_ORG: 'ENV', SALLYPORT_BASE_URL: 'https://env.example' };
     expect(readSettings({}, env)).toMatchObject({ baseUrl: 'https://env.example', organizationId: 'env' });
     expect(readSettings({ baseUrl: 'https://flag.example' }, env).baseUrl).toBe('https://flag.example');
   });

@@ -29,10 +29,16 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: string;
   readonly exitCode: ExitCode;
-  /** What to do now, as a sentence or a command. */
+  /** What to do now, as a sentence or a command; `undefined`: nothing, as it is what the person wanted. */
   readonly nextStep: string | undefined;
 
-  constructor(code: string, message: string, exitCode: ExitCode, nextStep?: string, options?: ErrorOptions) {
+  constructor(
+    code: string,
+    message: string,
+    exitCode: ExitCode,
+    nextStep: string | undefined,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.code = code;
     this.exitCode = exitCode;

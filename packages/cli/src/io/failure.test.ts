@@ -1,4 +1,4 @@
-import { ServiceError, TransportError } from '@sallyport/core';
+import { errorStatus, ServiceError, TransportError } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
 import { CommandError, exitCodes } from './exit.ts';
 import { reportFailure, toFailure } from './failure.ts';
@@ -33,7 +33,7 @@ test.each([
   ],
   ['Ctrl-C', new TransportError('aborted', 'aborted'), 130, 'interrupted'],
   ['Ctrl-C in a pause', AbortSignal.abort().reason, 130, 'interrupted'],
-  ['wrong usage', new CommandError('usage', 'No.', exitCodes.usage), 2, 'usage'],
+  ['wrong usage', new CommandError('usage', 'No.', exitCodes.usage, undefined), 2, 'usage'],
   [
     'no login',
     Object.assign(new Error('There is no login.'), { code: 'login_required' }),
@@ -72,9 +72,16 @@ describe('reportFailure', () => {
     });
   });
 
+  test.each(Object.keys(errorStatus))('has a next step for %s', (code) => {
+    expect(toFailure(new ServiceError(code, 'No.')).nextStep).toMatch(/\w/);
+  });
+
   test.each([
     ['forbidden', /whoami/],
     ['insufficient_scope', /sallyport login/],
+    ['upstream_required', /operator/],
+    ['invalid_request', /--help/],
+    ['payload_too_large', /less/],
     ['not_found', /whoami/],
     ['conflict', /try again/],
     ['session_ended', /session run/],
@@ -114,13 +121,33 @@ describe('reportFailure', () => {
     expect(text().stderr).toMatch(/^\s+at /m);
   });
 
-  test('names the token of the environment where that is what was refused', () => {
+  test.each([
+    ['trusted_devices', /sallyport device revoke/],
+    ['api_keys', /sallyport keys revoke/],
+    ['live_sessions', /session list/],
+  ])('says what to do where there are too many: %s', (quota, nextStep) => {
+    const error = new ServiceError('quota_exceeded', 'No.', { details: { quota, limit: 1 } });
+    expect(toFailure(error).nextStep).toMatch(nextStep);
+  });
+
+  test.each([
+    ['invalid_token', 'x', 'Set SALLYPORT_TOKEN to a valid token, or unset it to use the stored login.'],
+    ['invalid_token', 'sk-x', 'Set SALLYPORT_TOKEN to a valid token, or unset it to use the stored login.'],
+    [
+      'insufficient_scope',
+      'x',
+      'Set SALLYPORT_TOKEN to a token with that scope, or unset it to use the stored login.',
+    ],
+    [
+      'insufficient_scope',
+      'sk-x',
+      'Unset SALLYPORT_TOKEN to use the stored login; with that, `sallyport keys create --scope SCOPE` makes a key that has it.',
+    ],
+  ])('%s: what helps is where the credential came from (%s)', (code, token, nextStep) => {
     const { streams, text } = capture();
     const terminal = createTerminal({ json: false }, streams, { NO_COLOR: '1' });
-    reportFailure(new ServiceError('invalid_token', 'No.'), terminal, { SALLYPORT_TOKEN: 'x' });
-    expect(text().stderr).toBe(
-      'error: No.\nSet SALLYPORT_TOKEN to a valid token, or unset it to use the stored login.\n',
-    );
+    reportFailure(new ServiceError(code, 'No.'), terminal, { SALLYPORT_TOKEN: token });
+    expect(text().stderr).toBe(`error: No.\n${nextStep}\n`);
   });
 
   test('names every bad field', () => {

@@ -54,7 +54,7 @@ export function toFailure(error: unknown, env: NodeJS.ProcessEnv = {}): Failure 
     };
   }
   if (error instanceof TransportError) return fromTransport(error);
-  if (error instanceof ServiceError) return fromService(error, given(env['SALLYPORT_TOKEN']));
+  if (error instanceof ServiceError) return fromService(error, env);
   // Of the platform (a `DOMException`) or of Node.js's streams.
   if (error instanceof Error && error.name === 'AbortError') return interrupted;
   if (isSystemError(error)) return fromSystem(error);
@@ -138,7 +138,7 @@ function noGateway(code: string, what: string): Failure {
   };
 }
 
-function fromService(error: ServiceError, hasTokenSet: boolean): Failure {
+function fromService(error: ServiceError, env: NodeJS.ProcessEnv): Failure {
   const issues = error.issues.map(({ path, message }) => `${path}: ${message}`);
   const areNamed = issues.every((issue) => error.message.includes(issue));
   const message = sentence(areNamed ? error.message : `${error.message} (${issues.join('; ')})`);
@@ -146,18 +146,20 @@ function fromService(error: ServiceError, hasTokenSet: boolean): Failure {
   // Its body was none of the service's; a proxy whose gateway is away says so with 502 to 504.
   if (error.cause instanceof TransportError && status !== 429 && status < 502)
     return { ...noGateway(code, message), details: detailsOf(error) };
-  const failure = { code, message, details: detailsOf(error), ...nextStep(adviceFor(error)) };
-  if (status === 401) {
-    const nextStep = hasTokenSet
-      ? 'Set SALLYPORT_TOKEN to a valid token, or unset it to use the stored login.'
-      : 'Log in again with `sallyport login`.';
-    return { ...failure, exitCode: exitCodes.notLoggedIn, nextStep };
-  }
-  if (status === 403) return { ...failure, exitCode: exitCodes.notLoggedIn };
-  if (status === 404) return { ...failure, exitCode: exitCodes.notFound };
-  if (status === 409) return { ...failure, exitCode: exitCodes.conflict };
-  if (status === 429 || status >= 502) return { ...failure, exitCode: exitCodes.unreachable };
-  return { ...failure, exitCode: exitCodes.failed };
+  return {
+    code,
+    message,
+    details: detailsOf(error),
+    nextStep: adviceFor(error, env),
+    exitCode: exitCodeOfStatus(status),
+  };
+}
+
+function exitCodeOfStatus(status: number): ExitCode {
+  if (status === 401 || status === 403) return exitCodes.notLoggedIn;
+  if (status === 404) return exitCodes.notFound;
+  if (status === 409) return exitCodes.conflict;
+  return status === 429 || status >= 502 ? exitCodes.unreachable : exitCodes.failed;
 }
 
 function detailsOf({ details, requestId }: ServiceError): Readonly<Record<string, unknown>> {

@@ -70,7 +70,7 @@ function checkBody(body: string | undefined, sent: Fields): void {
   } catch (error) {
     throw new CommandError(
       'invalid_body',
-      `The body is no JSON: ${(error as Error).message}.`,
+      `--body is no JSON: ${(error as Error).message}.`,
       exitCodes.usage,
       'Quote it for your shell, or pipe it in with --body -; another type needs --header content-type:TYPE.',
     );

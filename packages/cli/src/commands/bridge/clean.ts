@@ -1,4 +1,5 @@
-import type { Left, LeftSession } from '@sallyport/bridge';
+import { resolve } from 'node:path';
+import type { Left, LeftSession, LocalBridge } from '@sallyport/bridge';
 import type { Context } from '../../context.ts';
 import { ago } from '../../io/ago.ts';
 import { confirm } from '../../io/confirm.ts';
@@ -31,8 +32,7 @@ export async function bridgeClean(
   ...named: string[]
 ): Promise<Output> {
   const signal = context.interrupt.asked;
-  const bridges = dir === undefined ? bridgesHere(context) : ofDirectory(bridgesHere(context), dir);
-  const all = bridges.map((bridge) => bridge.leftovers(context.clock));
+  const all = bridgesOf(context, dir).map((bridge) => bridge.leftovers(context.clock));
   const sessions = all.flatMap((each) => each.sessions);
   const wanted = new Set(named);
   refuseUnknown(wanted, sessions);
@@ -86,6 +86,19 @@ export async function bridgeClean(
     'Look at one, or remove it all the same:\n  sallyport session diff ID\n  sallyport bridge clean ID',
   ].join('\n');
   return { json, human };
+}
+
+function bridgesOf(context: Context, dir: string | undefined): readonly LocalBridge[] {
+  const all = bridgesHere(context);
+  if (dir === undefined) return all;
+  const bridges = ofDirectory(all, dir);
+  if (bridges.length > 0) return bridges;
+  throw new CommandError(
+    'no_bridge',
+    `No bridge is known in ${resolve(dir)}.`,
+    exitCodes.notFound,
+    'See those of this machine: sallyport bridge status',
+  );
 }
 
 function refuseUnknown(wanted: ReadonlySet<string>, sessions: readonly LeftSession[]): void {

@@ -17,7 +17,12 @@ export async function bridgeInstall(context: Context, options: BridgeInstallOpti
   const exec = neededCommand(options.exec, 'sallyport bridge install');
   const directory = resolve(options.dir);
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
-    throw new CommandError('invalid_directory', `There is no directory ${directory}.`, exitCodes.usage);
+    throw new CommandError(
+      'invalid_directory',
+      `There is no directory ${directory}.`,
+      exitCodes.usage,
+      'Name one that exists: --dir DIRECTORY',
+    );
   const program = [process.execPath, realpathSync(process.argv[1] ?? '')];
   const words = [
     ...program,

@@ -7,22 +7,31 @@ export interface Candidate {
   readonly says: string;
 }
 
+type ProfileNames = () => readonly string[];
+
 const files: readonly Candidate[] = [{ value: ':files', says: '' }];
 
-/** The candidates for the last of `words`, from the tree of commands alone. */
-export function complete(program: Command, words: readonly string[]): readonly Candidate[] {
+/** The candidates for the last of `words`, from the tree of commands and the names of profiles. */
+export function complete(
+  program: Command,
+  words: readonly string[],
+  profileNames: ProfileNames,
+): readonly Candidate[] {
   const word = words.at(-1) ?? '';
   const { command, taken, awaiting, onlyArguments } = walk(program, words.slice(0, -1));
   return candidates().filter(({ value }) => value === ':files' || value.startsWith(word));
 
   function candidates(): readonly Candidate[] {
-    if (awaiting !== undefined) return valuesOf(awaiting);
+    if (awaiting !== undefined) return valuesOf(awaiting, profileNames);
     const [, flag, given] = /^(--[^=]+)=(.*)$/.exec(word) ?? [];
-    if (flag !== undefined && given !== undefined) return ofFlagWithValue(command, flag);
+    if (flag !== undefined && given !== undefined) {
+      const option = flagOf(command, flag);
+      return option?.required === true ? withFlag(flag, valuesOf(option, profileNames)) : [];
+    }
     if (word.startsWith('-') && !onlyArguments) return flagsOf(command);
     const argument =
       command.registeredArguments[taken] ?? command.registeredArguments.findLast((each) => each.variadic);
-    return [...subcommandsOf(command), ...(argument === undefined ? [] : valuesOf(argument))];
+    return [...subcommandsOf(command), ...(argument === undefined ? [] : valuesOf(argument, profileNames))];
   }
 }
 
@@ -47,12 +56,6 @@ function walk(program: Command, words: readonly string[]) {
     }
   }
   return { command, taken, awaiting, onlyArguments };
-}
-
-function ofFlagWithValue(command: Command, flag: string): readonly Candidate[] {
-  const option = flagOf(command, flag);
-  const values = option?.required === true ? valuesOf(option) : [];
-  return values === files ? files : values.map(({ value, says }) => ({ value: `${flag}=${value}`, says }));
 }
 
 function subcommandsOf(command: Command): readonly Candidate[] {
@@ -80,8 +83,13 @@ function ofParents(command: Command): readonly Option[] {
   return [...command.options, ...(command.parent === null ? [] : ofParents(command.parent))];
 }
 
-function valuesOf(taking: Option | Argument): readonly Candidate[] {
-  if (taking.argChoices !== undefined) return taking.argChoices.map((value) => ({ value, says: '' }));
+function valuesOf(taking: Option | Argument, profileNames: ProfileNames): readonly Candidate[] {
   const name = 'flags' in taking ? taking.flags : taking.name();
+  const known = taking.argChoices ?? (/profile/.test(name) ? profileNames() : undefined);
+  if (known !== undefined) return known.map((value) => ({ value, says: '' }));
   return /dir|file|path/i.test(name) ? files : [];
+}
+
+function withFlag(flag: string, values: readonly Candidate[]): readonly Candidate[] {
+  return values === files ? files : values.map(({ value, says }) => ({ value: `${flag}=${value}`, says }));
 }

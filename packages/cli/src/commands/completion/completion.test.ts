@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { runCli } from '../../testing/cli.ts';
 import { complete } from './complete.ts';
 
 const program = createProgram(() => undefined);
-const values = (...words: string[]) => complete(program, words).map(({ value }) => value);
+const values = (...words: string[]) => complete(program, words, () => []).map(({ value }) => value);
 
 describe('the candidates are', () => {
   test('the commands of where one is, but not the hidden ones', () => {
@@ -37,6 +37,17 @@ describe('the candidates are', () => {
     expect(values('session', 'run', '--title=')).toEqual([]);
   });
 
+  test('the profiles of this machine where one is taken, and no others where one is made', () => {
+    const profiles = (...words: string[]) =>
+      complete(program, words, () => ['home', 'work']).map(({ value }) => value);
+    expect(profiles('--profile', '')).toEqual(['home', 'work']);
+    expect(profiles('whoami', '--profile', 'w')).toEqual(['work']);
+    expect(profiles('whoami', '--profile=w')).toEqual(['--profile=work']);
+    for (const command of ['use', 'show', 'remove'])
+      expect(profiles('profile', command, 'h')).toEqual(['home']);
+    expect(profiles('profile', 'add', '')).toEqual([]);
+  });
+
   test('files where a flag takes one', () => {
     expect(values('bridge', 'run', '--dir', 'x')).toEqual([':files']);
     expect(values('bridge', 'run', '--dir=x')).toEqual([':files']);
@@ -49,10 +60,20 @@ describe('in a shell', () => {
     cwd = mkdtempSync(join(tmpdir(), 'sallyport-completion-'));
     const main = join(import.meta.dirname, '../../main.ts');
     const command = [process.execPath, '-C', '@sallyport/source', main].map((word) => `'${word}'`).join(' ');
+    mkdirSync(join(cwd, 'config'));
+    writeFileSync(
+      join(cwd, 'config/config.json'),
+      JSON.stringify({ profiles: { work: {}, 'with-dash': {} } }),
+    );
     writeFileSync(join(cwd, 'sallyport'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
   });
   afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
+  const env = () => ({
+    ...process.env,
+    PATH: `${cwd}:${process.env['PATH'] ?? ''}`,
+    SALLYPORT_CONFIG_DIR: join(cwd, 'config'),
+  });
   const has = (shell: string) => {
     try {
       execFileSync(shell, ['-c', 'exit 0']);
@@ -67,10 +88,9 @@ describe('in a shell', () => {
     const { stdout: script } = await runCli(['completion', 'bash'], { cwd });
     const typed = ['sallyport', ...words].map((word) => `'${word}'`).join(' ');
     const ask = `COMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _sallyport; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const env = { ...process.env, PATH: `${cwd}:${process.env['PATH'] ?? ''}` };
     return execFileSync('bash', ['--norc', '-euc', `${script}\ncomplete -p sallyport\n${ask}`], {
       cwd,
-      env,
+      env: env(),
       encoding: 'utf8',
     })
       .trim()
@@ -83,6 +103,8 @@ describe('in a shell', () => {
     // It splits at `=` and replaces only what stands behind.
     expect((await bash('--base-url', '=', 'x', 'comp')).slice(1)).toEqual(['completion']);
     expect((await bash('--base-url', '=', 'x', 'completion', '')).slice(1)).toEqual(['bash', 'zsh', 'fish']);
+    expect((await bash('profile', 'use', 'w')).slice(1)).toEqual(['work', 'with-dash']);
+    expect((await bash('whoami', '--profile', '=', 'wo')).slice(1)).toEqual(['work']);
   });
 
   test.skipIf(!has('zsh'))('zsh takes the script', async () => {
@@ -92,11 +114,14 @@ describe('in a shell', () => {
 
   test.skipIf(!has('fish'))('fish', async () => {
     const { stdout: script } = await runCli(['completion', 'fish'], { cwd });
-    const env = { ...process.env, PATH: `${cwd}:${process.env['PATH'] ?? ''}` };
     const ask = `${script}\ncomplete --do-complete 'sallyport session lo'`;
-    expect(execFileSync('fish', ['--no-config', '-c', ask], { cwd, env, encoding: 'utf8' })).toMatch(
+    expect(execFileSync('fish', ['--no-config', '-c', ask], { cwd, env: env(), encoding: 'utf8' })).toMatch(
       /^logs\t/,
     );
+    const profiles = `${script}\ncomplete --do-complete 'sallyport profile use wo'`;
+    expect(
+      execFileSync('fish', ['--no-config', '-c', profiles], { cwd, env: env(), encoding: 'utf8' }),
+    ).toMatch(/^work\b/);
   });
 
   test('an unknown one is named with those that are known', async () => {

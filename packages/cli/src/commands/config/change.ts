@@ -31,7 +31,7 @@ export async function configSet(
   return change(
     context,
     key,
-    key === 'organization' ? checkedOrganization(value) : checkedValue(key, value, key),
+    key === 'organization' ? checkedOrganization(value, key) : checkedValue(key, value, key),
   );
 }
 

@@ -59,8 +59,8 @@ test.each([
   ['config set base-url ftp://x', 2, 'base-url is "ftp://x", which is no http or https address.'],
   ['config set profile gone', 2, 'There is no profile "gone", which this command names.'],
   ['config get organization', 4, 'organization has no value.'],
-  ['config set organization nope', 2, '"nope" is no organization\'s UUID.'],
-  ['profile add new --organization nope', 2, '"nope" is no organization\'s UUID.'],
+  ['config set organization nope', 2, 'organization is "nope", which is no organization\'s UUID.'],
+  ['profile add new --organization nope', 2, '--organization is "nope", which is no organization\'s UUID.'],
   [
     'config set base-url https://a.example:99999',
     2,

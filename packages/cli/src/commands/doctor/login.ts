@@ -2,6 +2,7 @@ import { createClient } from '@sallyport/core/client';
 import type { Credentials } from '@sallyport/oauth';
 import { loginStore, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { toFailure } from '../../io/failure.ts';
 import { loginCommand, shownLogin } from '../../known-logins.ts';
 import { fail, failed, ok, warn, type Finding } from './finding.ts';
 import { patienceMs, type Reached } from './service.ts';
@@ -39,7 +40,7 @@ export async function account(context: Context, reached: Reached): Promise<Findi
     const who = of?.email ?? 'an account without a name';
     return ok(`the service knows ${who} (${organization.name ?? organization.uuid ?? 'no organization'})`);
   } catch (error) {
-    return failed(error);
+    return failed(error, toFailure(error, context.env).nextStep);
   }
 }
 

@@ -1,9 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
+import { testContext } from '../../testing/context.ts';
 import { startService, type Service } from '../../testing/service.ts';
+import { feedback } from './feedback.ts';
 
 let cwd: string;
 let service: Service;
@@ -27,6 +32,47 @@ test.each(['--bundle', '--file'])('%s must name a file that exists; else nothing
     stderr: expect.stringMatching(/^error: There is no file typo\.zip\.\n/) as string,
   });
   expect(service.seen).toEqual([]);
+});
+
+/** The command with a gateway that hangs up where `cut`, and else is silent until the person leaves. */
+async function sent({ cut }: { readonly cut: boolean }) {
+  const { context, clock, interrupt, text } = testContext();
+  const silent = createServer((request) => (cut ? request.destroy() : interrupt())).listen(0, '127.0.0.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const settings = { ...context.settings, stateDir: cwd, organizationId: 'mine', token: 'secret' };
+  const options = { session: [], file: [], yes: true };
+  const at = { ...context, settings: { ...settings, baseUrl: `http://127.0.0.1:${port}` } };
+  await expect(
+    feedback({ ...at, env: { SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' } }, options, 'it broke'),
+  ).rejects.toMatchObject({ code: cut ? 'unreachable' : 'aborted' });
+  return { kept: readdirSync(join(cwd, 'feedback')), said: text().stderr, clock };
+}
+
+test('the bundle goes when the person leaves; after a failure it stays to be sent again', async () => {
+  const left = await sent({ cut: false });
+  expect(left.kept).toEqual([]);
+  expect(left.said).not.toContain('is kept');
+  const failed = await sent({ cut: true });
+  expect(failed.kept).toEqual([expect.stringMatching(/^feedback-.*\.zip$/)]);
+  expect(failed.said).toContain(`--bundle ${join(cwd, 'feedback', failed.kept[0] ?? '')}`);
+});
+
+test('what earlier runs left goes after a week', async () => {
+  const { clock } = testContext();
+  const folder = join(cwd, 'feedback');
+  mkdirSync(join(folder, 'bundle-torn'), { recursive: true });
+  const days = (count: number) => new Date(clock.now() - count * 86_400_000);
+  for (const [name, age] of [
+    ['feedback-new.zip', 6],
+    ['feedback-old.zip', 8],
+  ] as const) {
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), days(age), days(age));
+  }
+  utimesSync(join(folder, 'bundle-torn'), days(8), days(8));
+  expect((await sent({ cut: false })).kept).toEqual(['feedback-new.zip']);
 });
 
 const isRoot = process.getuid?.() === 0;

@@ -12,6 +12,7 @@ import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
 import { collectSources } from './collect.ts';
 import { describeBundle } from './describe.ts';
+import { sweep } from './sweep.ts';
 
 export interface FeedbackOptions {
   readonly bundle?: string;
@@ -28,8 +29,10 @@ export async function feedback(context: Context, options: FeedbackOptions, text:
   if (options.bundle !== undefined)
     return send(context, connection, { description, bundlePath: resolve(options.bundle) });
   const bundle = await makeBundle(context, connection, options);
+  const { asked } = context.interrupt;
   let isKept = false;
   try {
+    asked.throwIfAborted();
     context.terminal.note(describeBundle(bundle));
     if (options.yes !== true) await confirm(context, `Send this to ${context.settings.baseUrl}?`);
     isKept = true;
@@ -37,7 +40,8 @@ export async function feedback(context: Context, options: FeedbackOptions, text:
     isKept = false;
     return output;
   } finally {
-    if (!isKept) await rm(bundle.path, { force: true });
+    // Whoever leaves has no use for it.
+    if (!isKept || asked.aborted) await rm(bundle.path, { force: true });
   }
 }
 
@@ -63,9 +67,11 @@ async function makeBundle(
   connection: Connection,
   options: FeedbackOptions,
 ): Promise<Bundle> {
+  const directory = join(context.settings.stateDir, 'feedback');
+  await sweep(directory, context.clock.now());
   return buildBundle({
     sources: await collectSources(context, connection, options),
-    directory: join(context.settings.stateDir, 'feedback'),
+    directory,
     redactor: createRedactor(pathsOfThisProcess()),
     clock: context.clock,
   });
@@ -86,9 +92,10 @@ async function send(
     });
     return { json: { feedback_id: feedbackId }, human: `Sent. Its number is ${feedbackId}.` };
   } catch (error) {
-    terminal.note(
-      `The bundle is kept. To send it again: sallyport feedback TEXT --bundle ${upload.bundlePath}`,
-    );
+    if (!interrupt.asked.aborted)
+      terminal.note(
+        `The bundle is kept. To send it again: sallyport feedback TEXT --bundle ${upload.bundlePath}`,
+      );
     throw error;
   } finally {
     bar.end();

@@ -5,7 +5,7 @@ import type { Output } from '../../io/terminal.ts';
 import { configSet } from '../config/change.ts';
 
 export async function orgUse(context: Context, _options: object, uuid: string): Promise<Output> {
-  const organizationId = checkedOrganization(uuid);
+  const organizationId = checkedOrganization(uuid, 'The organization');
   const loggedIn = await logIn(context);
   await requireMembership(loggedIn.client, organizationId);
   const set = await configSet(context, {}, 'organization', organizationId);

@@ -1,7 +1,7 @@
 import { writeUserFile, type Profile } from '../../config/files.ts';
 import { checkedOrganization, defaultBaseUrl } from '../../config/keys.ts';
 import { chosenProfile, profileNamed } from '../../config/resolve.ts';
-import { foldersOf, readSources } from '../../config/settings.ts';
+import { readSettings, readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { knownLogins, loginKeyOf } from '../../known-logins.ts';
@@ -39,7 +39,9 @@ export async function profileAdd(
   const { environment, flags } = sources;
   const profile: Profile = {
     'base-url': flags['base-url'] ?? environment['base-url'] ?? user.values['base-url'] ?? defaultBaseUrl,
-    ...(options.organization !== undefined && { organization: checkedOrganization(options.organization) }),
+    ...(options.organization !== undefined && {
+      organization: checkedOrganization(options.organization, '--organization'),
+    }),
   };
   const values = options.use === true ? { ...user.values, profile: name } : user.values;
   await writeUserFile(userPath, { values, profiles: { ...user.profiles, [name]: profile } });
@@ -66,14 +68,23 @@ export async function profileUse(context: Context, _options: object, name: strin
 
 export async function profileRemove(context: Context, _options: object, name: string): Promise<Output> {
   const { userPath, user } = readSources(context.flags, context.env);
-  const { 'base-url': baseUrl } = profileNamed(user, name);
+  profileNamed(user, name);
+  const ended = await endLoginOf(context, name);
   const { [name]: _removed, ...profiles } = user.profiles;
   const { profile: used, ...others } = user.values;
   await writeUserFile(userPath, { values: used === name ? others : user.values, profiles });
-  const logins = await knownLogins(foldersOf(context.env));
-  if (baseUrl !== undefined && logins.includes(loginKeyOf({ baseUrl, profile: name })))
-    context.terminal.note(
-      `Its login for ${baseUrl} stays on this machine: a new profile ${name} for that address has it again.`,
-    );
-  return { json: { name, removed: true }, human: `Removed the profile ${name}.` };
+  const human = `Removed the profile ${name}${ended.logged_out ? ', and logged out' : ''}.`;
+  return { json: { name, removed: true, ...ended }, human };
+}
+
+/** Ends the profile's own login. The settings that hold here may be of another profile, or nonsense. */
+async function endLoginOf(context: Context, name: string) {
+  const { terminal, clock, env } = context;
+  const settings = readSettings({ profile: name }, env);
+  const isItsOwn = settings.profile === name;
+  if (!isItsOwn || !(await knownLogins(settings)).includes(loginKeyOf(settings)))
+    return { logged_out: false, revoked: false };
+  const { endStoredLogin } = await import('../logout.ts');
+  const onEnd: Context['onEnd'] = (act) => context.onEnd(act);
+  return endStoredLogin({ settings, terminal, clock, env, onEnd }, context.interrupt.asked);
 }

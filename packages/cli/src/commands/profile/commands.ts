@@ -30,7 +30,7 @@ export function addProfileCommands(program: Command, act: Act): void {
     profile
       .command('use')
       .description('Use a profile from now on')
-      .argument('<name>', 'the profile')
+      .argument('<profile>', 'its name')
       .action(act(async () => (await import('./change.ts')).profileUse)),
     'sallyport profile use work',
     'sallyport config unset profile',
@@ -39,7 +39,7 @@ export function addProfileCommands(program: Command, act: Act): void {
     profile
       .command('show')
       .description('Show one profile')
-      .argument('[name]', 'the profile; default: the one in use here')
+      .argument('[profile]', 'its name; default: the one in use here')
       .action(act(async () => (await import('./show.ts')).profileShow)),
     'sallyport profile show',
     'sallyport profile show work --json',
@@ -47,10 +47,9 @@ export function addProfileCommands(program: Command, act: Act): void {
   examples(
     profile
       .command('remove')
-      .description('Remove a profile; its login stays, unless you log out first')
-      .argument('<name>', 'the profile')
+      .description('Remove a profile, and end its login')
+      .argument('<profile>', 'its name')
       .action(act(async () => (await import('./change.ts')).profileRemove)),
-    'sallyport logout --profile work && sallyport profile remove work',
-    'sallyport profile remove local',
+    'sallyport profile remove work',
   );
 }

@@ -17,13 +17,9 @@ export interface FilterOptions {
 /** The query that the options make. */
 export function filtersOf(options: FilterOptions, clock: Clock) {
   const { since, until, severity, service, event, trace, attribute, text } = options;
-  for (const one of attribute)
-    if (!/^[^=]+=/s.test(one))
-      throw new CommandError(
-        'usage',
-        `--attribute needs key=value, not ${JSON.stringify(one)}.`,
-        exitCodes.usage,
-      );
+  for (const one of attribute) if (!/^[^=]+=/s.test(one)) throw unfit('--attribute', 'key=value', one);
+  if (trace !== undefined && !/^[0-9a-f]{32}$/i.test(trace))
+    throw unfit('--trace', "a trace's id, 32 hex digits", trace);
   const from = since === undefined ? undefined : timeOf(since, '--since', clock);
   const to = until === undefined ? undefined : timeOf(until, '--until', clock);
   if (from !== undefined && to !== undefined && from >= to)
@@ -51,9 +47,14 @@ function timeOf(text: string, option: string, clock: Clock): string {
   const ms =
     span === undefined ? Date.parse(/^\d{4}-/.test(text) ? text : '') : Math.max(0, clock.now() - span);
   if (!Number.isNaN(ms)) return new Date(ms).toISOString();
-  throw new CommandError(
+  throw unfit(option, 'a span such as 15m, 2h or 7d, or a time such as 2026-01-31T12:00Z', text);
+}
+
+function unfit(option: string, wanted: string, text: string): CommandError {
+  return new CommandError(
     'usage',
-    `${option} needs a span such as 15m, 2h or 7d, or a time such as 2026-01-31T12:00Z, not ${JSON.stringify(text)}.`,
+    `${option} needs ${wanted}, not ${JSON.stringify(text)}.`,
     exitCodes.usage,
+    'See: sallyport telemetry query --help',
   );
 }

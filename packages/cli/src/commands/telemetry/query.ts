@@ -13,8 +13,8 @@ export type QueryOptions = FilterOptions & TakeOptions & { readonly oldest?: boo
 
 /** Shows stored records; the latest come last, where a terminal is looked at. */
 export async function telemetryQuery(context: Context, options: QueryOptions): Promise<Output | number> {
-  const { client, clientOptions } = await connect(context);
   const query = filtersOf(options, context.clock);
+  const { client, clientOptions } = await connect(context);
   const order = options.oldest === true ? ('oldest' as const) : ('newest' as const);
   const call = { signal: context.interrupt.asked };
   async function* recordPages(limit: number) {

@@ -72,7 +72,8 @@ const stats = {
 test('query sends all filters, and shows a line a record, the latest last, without what could steer a terminal', async () => {
   const evil = { body: { stringValue: 'x\u001b[2Jy' }, severityNumber: 9, attributes: [] };
   const { run, asked } = await serve(() => [record(2), record(1, evil)]);
-  const filters = ['--severity', 'warn', '--service', 's', '--event', 'e', '--trace', 't', '--text', 'x'];
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  const filters = ['--severity', 'warn', '--service', 's', '--event', 'e', '--trace', trace, '--text', 'x'];
   const times = ['--since', '2026-01-01T00:00Z', '--until', '2026-01-02'];
   const { stdout, exitCode } = await run(
     'query',
@@ -95,7 +96,7 @@ test('query sends all filters, and shows a line a record, the latest last, witho
     ['min_severity', 'warn'],
     ['service', 's'],
     ['event_name', 'e'],
-    ['trace_id', 't'],
+    ['trace_id', trace],
     ['attribute', 'a=1'],
     ['attribute', 'b=2'],
     ['text', 'x'],

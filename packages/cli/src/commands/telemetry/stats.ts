@@ -11,8 +11,8 @@ export async function telemetryStats(
   context: Context,
   options: FilterOptions & { readonly buckets: number },
 ): Promise<Output> {
-  const { client } = await connect(context);
   const query = { ...filtersOf(options, context.clock), buckets: options.buckets };
+  const { client } = await connect(context);
   const stats = await client.telemetry.stats({ query, signal: context.interrupt.asked });
   if (!stats.complete)
     context.terminal.note(

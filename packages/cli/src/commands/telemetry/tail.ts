@@ -13,11 +13,11 @@ export async function telemetryTail(
   context: Context,
   options: FilterOptions & { readonly last: number },
 ): Promise<number> {
+  const query = filtersOf(options, context.clock);
   const connection = await connect(context);
   const { terminal } = context;
   const show = (record: TelemetryRecord) =>
     terminal.result({ json: record, human: terminal.json ? '' : renderRecord(record, terminal) });
-  const query = filtersOf(options, context.clock);
   const arrivals = showArrivals(context);
   try {
     for await (const record of tailOf(context, connection, query, options.last, arrivals)) show(record);
