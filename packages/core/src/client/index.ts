@@ -14,9 +14,15 @@ export {
 export type { EncodedBody } from './encoding.ts';
 export { nextOffset, pages, type ListPage } from './pages.ts';
 export { streamRecords, streamSession, type StreamFrame } from './event-stream.ts';
-export { undiciTransport, type UndiciTransportOptions } from '../transport/undici.ts';
+export { http1Transport } from '../transport/http1.ts';
+export { undiciTransport } from '../transport/undici.ts';
 export { fetchTransport } from '../transport/fetch.ts';
 export { transportFailure } from '../transport/failure.ts';
 export { retryAfterMs, sendWithRetries } from '../transport/retry.ts';
 export { readServerSentEvents, type ServerSentEvent } from '../transport/sse.ts';
-export type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
+export type {
+  TransportOptions,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from '../transport/transport.ts';

@@ -2,7 +2,10 @@ import { TransportError } from '../errors.ts';
 
 const defaultMaxBytes = 16 * 1024 * 1024;
 
-export async function readText(body: AsyncIterable<Uint8Array>, maxBytes = defaultMaxBytes): Promise<string> {
+export async function readText(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes = defaultMaxBytes,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {

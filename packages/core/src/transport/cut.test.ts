@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { TransportError } from '../errors.ts';
+import { http1Transport } from './http1.ts';
 import { readServerSentEvents } from './sse.ts';
 import { undiciTransport } from './undici.ts';
 
@@ -28,16 +29,18 @@ async function cuttingServer(answer: string, end: (socket: Socket, bytes: string
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const cases = Object.keys(answers).flatMap((form) =>
-  Object.keys(endings).map((ending) => [form, ending] as [keyof typeof answers, keyof typeof endings]),
+const transports = { node: http1Transport, undici: undiciTransport };
+type Case = [keyof typeof transports, keyof typeof answers, keyof typeof endings];
+const cases = Object.keys(transports).flatMap((over) =>
+  Object.keys(answers).flatMap((form) => Object.keys(endings).map((ending) => [over, form, ending] as Case)),
 );
 
 test.each(cases)(
-  'an answer (%s) that is %s after any of its bytes is whole or fails',
-  async (form, ending) => {
+  '%s: an answer (%s) that is %s after any of its bytes is whole or fails',
+  async (over, form, ending) => {
     const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n${answers[form]}`;
     const url = await cuttingServer(answer, endings[ending]);
-    const transport = undiciTransport({ proxyFromEnvironment: false });
+    const transport = transports[over]({ proxyFromEnvironment: false });
     onTestFinished(() => transport.close());
     const read = async (bytes: number) => {
       const request = { method: 'GET', url: `${url}/${bytes}`, headers: {}, timeoutMs: 10_000, idleMs: 0 };

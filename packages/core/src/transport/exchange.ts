@@ -1,25 +1,23 @@
-import type { Dispatcher } from 'undici';
 import { readText } from './body.ts';
+import type { AnswerHandler, AnswerHead, Control } from './dispatch.ts';
 import { transportFailure } from './failure.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
-
-type Controller = Dispatcher.DispatchController;
-type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 /** So much of a body may wait for its reader; then the connection is not read on. */
 const maxWaitingBytes = 64 * 1024;
 
 /**
- * One request of undici's and its answer. undici's own `request` makes a stream of every body, which for a short answer is
- * most of what the call costs; here the chunks wait in a list until they are asked for.
+ * One request and its answer. A stream of every body would be, for a short answer, most of what the call costs; here the
+ * chunks wait in a list until they are asked for.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements AnswerHandler {
   readonly #request: TransportRequest;
   readonly #chunks: Uint8Array[] = [];
   #waitingBytes = 0;
   #state: 'head' | 'body' | 'ended' | 'failed' = 'head';
   #failure: unknown;
-  #controller: Controller | undefined;
+  #control: Control | undefined;
+  #late: ReturnType<typeof setTimeout> | undefined;
   #onHead: ((answer: TransportResponse) => void) | undefined;
   #onFailure: ((error: unknown) => void) | undefined;
   #onChange: (() => void) | undefined;
@@ -29,51 +27,62 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Starts it with `dispatch`, and resolves when the head is there. */
-  answer(dispatch: (handler: Dispatcher.DispatchHandler) => void): Promise<TransportResponse> {
+  answer(dispatch: (handler: AnswerHandler) => Control): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
       this.#onHead = resolve;
       this.#onFailure = reject;
-      const { signal } = this.#request;
-      if (signal?.aborted) return this.#fail(signal.reason);
+      const { signal, timeoutMs } = this.#request;
+      if (signal?.aborted) return this.failed(signal.reason);
       signal?.addEventListener('abort', this.#abort);
-      try {
-        dispatch(this);
-      } catch (error) {
-        this.#fail(error);
-      }
+      if (timeoutMs > 0) this.#late = setTimeout(this.#giveUp, timeoutMs);
+      // That a kept connection was closed meanwhile shows when the event loop has come round.
+      setImmediate(() => this.#start(dispatch));
     });
   }
 
-  onRequestStart(controller: Controller): void {
-    this.#controller = controller;
-    // It was given up while it waited for a connection.
-    if (this.#state === 'failed') this.#stop();
+  #start(dispatch: (handler: AnswerHandler) => Control): void {
+    if (this.#state === 'failed') return;
+    try {
+      this.#control = dispatch(this);
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: Headers): void {
-    if (status < 200 || this.#state !== 'head') return;
+  /** As long as a stream goes on, the server need not have answered. */
+  uploaded(): void {
+    this.#late?.refresh();
+  }
+
+  head({ status, headers }: AnswerHead): void {
+    clearTimeout(this.#late);
     this.#state = 'body';
     this.#onHead?.({
       status,
       headers: joined(headers),
       stream: () => this.#stream(),
-      text: (maxBytes) => readText(this.#stream(), maxBytes),
+      // Of a short answer all is here already.
+      text: (maxBytes) =>
+        readText(this.#state === 'ended' ? this.#chunks.splice(0) : this.#stream(), maxBytes),
     });
   }
 
-  onResponseData(controller: Controller, chunk: Uint8Array): void {
+  data(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#waitingBytes += chunk.byteLength;
-    if (this.#waitingBytes > maxWaitingBytes) controller.pause();
+    if (this.#waitingBytes > maxWaitingBytes) this.#control?.pause();
     this.#onChange?.();
   }
 
-  onResponseEnd(): void {
+  end(): void {
     this.#end('ended');
   }
 
-  onResponseError(_controller: Controller | null, error: unknown): void {
-    this.#fail(error);
+  failed(error: unknown): void {
+    if (this.#state === 'ended' || this.#state === 'failed') return;
+    this.#failure = transportFailure(error, this.#request.url, this.#request.signal);
+    this.#onFailure?.(this.#failure);
+    this.#end('failed');
   }
 
   async *#stream(): AsyncGenerator<Uint8Array, void> {
@@ -82,7 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         const chunk = this.#chunks.shift();
         if (chunk) {
           this.#waitingBytes -= chunk.byteLength;
-          if (this.#waitingBytes === 0) this.#controller?.resume();
+          if (this.#waitingBytes === 0) this.#control?.resume();
           yield chunk;
         } else if (this.#state === 'failed') throw this.#failure;
         else if (this.#state === 'ended') return;
@@ -96,32 +105,36 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   readonly #abort = (): void => {
     this.#chunks.length = 0;
-    this.#fail(this.#request.signal?.reason);
+    this.failed(this.#request.signal?.reason);
+    this.#stop();
+  };
+
+  readonly #giveUp = (): void => {
+    this.failed(new DOMException('no answer in time', 'TimeoutError'));
     this.#stop();
   };
 
   #stop(): void {
-    this.#controller?.abort(new Error('the answer is not wanted any more'));
-  }
-
-  #fail(error: unknown): void {
-    if (this.#state === 'ended' || this.#state === 'failed') return;
-    this.#failure = transportFailure(error, this.#request.url, this.#request.signal);
-    this.#onFailure?.(this.#failure);
+    this.#control?.abort(new Error('the answer is not wanted any more'));
     this.#end('failed');
   }
 
   #end(state: 'ended' | 'failed'): void {
     this.#state = state;
+    clearTimeout(this.#late);
     this.#request.signal?.removeEventListener('abort', this.#abort);
     this.#onChange?.();
   }
 }
 
-function joined(headers: Headers): Record<string, string> {
+/** Of flat fields; names are lower-case, and repeated ones joined. */
+function joined(fields: readonly string[]): Record<string, string> {
   const list: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) list[name] = Array.isArray(value) ? value.join(', ') : value;
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = (fields[i] ?? '').toLowerCase();
+    const value = fields[i + 1] ?? '';
+    const before = list[name];
+    list[name] = before === undefined ? value : `${before}, ${value}`;
   }
   return list;
 }

@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { transportFailure } from './failure.ts';
 import { fetchTransport } from './fetch.ts';
+import { http1Transport } from './http1.ts';
 import { undiciTransport } from './undici.ts';
 
 test.each([
+  ['http1', () => http1Transport({ proxyFromEnvironment: false })],
   ['undici', () => undiciTransport({ proxyFromEnvironment: false })],
   ['fetch', () => fetchTransport()],
 ] as const)('%s: a server without TLS is named, with the address that it may have', async (_, make) => {

@@ -1,9 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../testing/index.ts';
 import { fetchTransport } from './fetch.ts';
+import { http1Transport } from './http1.ts';
 import { sendWithRetries } from './retry.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 import { undiciTransport } from './undici.ts';
@@ -31,6 +34,7 @@ const get = (url: string, more: Partial<TransportRequest> = {}): TransportReques
 });
 
 describe.each([
+  ['http1', () => http1Transport({ proxyFromEnvironment: false })],
   ['undici', () => undiciTransport({ proxyFromEnvironment: false })],
   ['fetch', () => fetchTransport()],
 ] as const)('%s', (_, make) => {
@@ -53,6 +57,21 @@ describe.each([
     expect(answer.status).toBe(418);
     expect(answer.headers['x-two']).toBe('a, b');
     expect(await answer.text()).toBe('POST /p?q=1 1 héllo');
+  });
+
+  test.each([
+    ['a text', 'héllo'],
+    ['bytes', new TextEncoder().encode('-héllo-').subarray(1, 7)],
+    [
+      'a stream',
+      async function* () {
+        for (const part of ['hé', '', 'llo']) yield new TextEncoder().encode(part);
+      },
+    ],
+  ])('carries %s', async (_what, body) => {
+    const url = await serve((request, response) => void request.pipe(response));
+    const answer = await (open.transport = make()).send({ ...get(url), method: 'POST', body });
+    expect(await answer.text()).toBe('héllo');
   });
 
   test('gives the head before the body is there, and the body as it comes', async () => {
@@ -175,6 +194,60 @@ describe.each([
   });
 });
 
+test.each([
+  ['http1', http1Transport],
+  ['undici', undiciTransport],
+])('%s: a stream may go on for longer than the answer may take', async (_, make) => {
+  const url = await serve((request, response) => {
+    void request.toArray().then((chunks) => response.end(Buffer.concat(chunks as Buffer[])));
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  async function* body() {
+    for (const part of ['one ', 'two ', 'three']) {
+      yield Buffer.from(part);
+      await new Promise((resolve) => setImmediate(resolve));
+      vi.advanceTimersByTime(4_000);
+    }
+  }
+  const transport = (open.transport = make({ proxyFromEnvironment: false }));
+  const answer = await transport.send({ ...get(url), method: 'POST', body });
+  expect(await answer.text()).toBe('one two three');
+});
+
+test('what goes through a proxy of the environment goes on doing so', async () => {
+  const proxied: (string | undefined)[] = [];
+  const url = await serve((request, response) => {
+    proxied.push(request.url);
+    response.end();
+  });
+  vi.stubEnv('http_proxy', url);
+  vi.stubEnv('no_proxy', '');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  open.server?.on('connect', (request, socket) => {
+    proxied.push(request.url);
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  const transport = (open.transport = http1Transport());
+  expect(transport.proxyFor?.('http://a.example/')).toBe(url);
+  await transport.send(get('http://a.example/')).catch(() => undefined);
+  expect(proxied).toEqual([expect.stringContaining('a.example')]);
+});
+
+test('a connection that rests holds no process', async () => {
+  const url = await serve((_request, response) =>
+    response.writeHead(200, { 'keep-alive': 'timeout=600' }).end('{}'),
+  );
+  open.server!.keepAliveTimeout = 0;
+  const http1 = JSON.stringify(new URL('http1.ts', import.meta.url).href);
+  const program = `
+    const { http1Transport } = await import(${http1});
+    const answer = await http1Transport().send({ method: 'GET', url: '${url}', headers: {}, timeoutMs: 5000 });
+    console.log(await answer.text());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  expect(stdout).toBe('{}\n');
+});
+
 describe('sendWithRetries', () => {
   function scripted(...answers: (number | 'reset')[]): Promise<string> {
     return serve((request, response) => {
@@ -187,7 +260,7 @@ describe('sendWithRetries', () => {
   test('pauses as the row says, and gives the first good answer', async () => {
     const clock = new ManualClock();
     const url = await scripted(503, 'reset', 200);
-    const answer = sendWithRetries((open.transport = undiciTransport()), get(url), [500, 1000], clock);
+    const answer = sendWithRetries((open.transport = http1Transport()), get(url), [500, 1000], clock);
     await until(() => clock.timers === 1);
     await clock.advance(500);
     await until(() => clock.timers === 1);
@@ -200,7 +273,7 @@ describe('sendWithRetries', () => {
   test('a longer Retry-After wins', async () => {
     const clock = new ManualClock();
     const url = await scripted(429, 200);
-    const answer = sendWithRetries((open.transport = undiciTransport()), get(url), [500], clock);
+    const answer = sendWithRetries((open.transport = http1Transport()), get(url), [500], clock);
     await until(() => clock.timers === 1);
     await clock.advance(2_999);
     expect(clock.timers).toBe(1);
@@ -213,7 +286,7 @@ describe('sendWithRetries', () => {
     const stop = new AbortController();
     const url = await scripted(503, 200);
     const answer = sendWithRetries(
-      (open.transport = undiciTransport()),
+      (open.transport = http1Transport()),
       get(url, { signal: stop.signal }),
       [500],
       clock,
@@ -227,7 +300,7 @@ describe('sendWithRetries', () => {
   test('a wait that is too long is left to the caller', async () => {
     const url = await serve((_request, response) => response.writeHead(429, { 'retry-after': '600' }).end());
     const answer = await sendWithRetries(
-      (open.transport = undiciTransport()),
+      (open.transport = http1Transport()),
       get(url),
       [500],
       new ManualClock(),
@@ -238,7 +311,7 @@ describe('sendWithRetries', () => {
   test('the last answer is given as it is; a refusal is no reason to repeat', async () => {
     const clock = new ManualClock();
     const url = await scripted(400, 200);
-    expect((await sendWithRetries((open.transport = undiciTransport()), get(url), [500], clock)).status).toBe(
+    expect((await sendWithRetries((open.transport = http1Transport()), get(url), [500], clock)).status).toBe(
       400,
     );
     expect((await sendWithRetries(open.transport, get(url), [], clock)).status).toBe(200);

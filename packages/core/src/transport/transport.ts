@@ -29,3 +29,15 @@ export interface Transport {
   proxyFor?(url: string): string | undefined;
   close(): Promise<void>;
 }
+
+/** What the transports of Node.js programs may be told. */
+export interface TransportOptions {
+  /** Connections per origin. Default 64. */
+  readonly connections?: number;
+  /** Milliseconds for DNS, TCP and TLS together. Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Certificates, in PEM form, of all the authorities that are trusted. Default: those of Node.js. */
+  readonly ca?: readonly string[];
+  /** Honour `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Default true. */
+  readonly proxyFromEnvironment?: boolean;
+}

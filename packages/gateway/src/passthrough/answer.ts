@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { ServiceError } from '@sallyport/core';
+import type { Control } from '@sallyport/core/http1';
 import type { Drain } from '../http/drain.ts';
 import { lingerOnClose } from '../http/linger.ts';
 import type { Meter } from '../metrics/traffic.ts';
-import type { Control } from './dispatch.ts';
 import { responseHeaders, withBody } from './headers.ts';
 import { Copy, type Inspect, type Inspection } from './inspection.ts';
 import type { Passing } from './passing.ts';

@@ -1,7 +1,7 @@
 import type { Clock, TokenSource } from '@sallyport/core';
 import { retryAfterMs } from '@sallyport/core/client';
+import type { AnswerHandler } from '@sallyport/core/http1';
 import type { CredentialRule } from '../config/credentials.ts';
-import type { AnswerHandler } from './dispatch.ts';
 import type { OutboxRequest } from './outbox-ports.ts';
 import type { Upstream } from './upstreams.ts';
 

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { ServiceError, type Clock, type Timer } from '@sallyport/core';
+import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from '@sallyport/core/http1';
 import type { Drain } from '../http/drain.ts';
 import { whenEnded } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { Answer } from './answer.ts';
-import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from './dispatch.ts';
 import { malformed, timedOut, tooSlow, unreachable } from './failures.ts';
 import { trailersOf } from './headers.ts';
 import type { Inspect } from './inspection.ts';

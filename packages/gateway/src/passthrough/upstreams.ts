@@ -1,12 +1,11 @@
 import type { Clock } from '@sallyport/core';
+import { Http1Client, type AnswerHandler, type Client, type Dispatch } from '@sallyport/core/http1';
 import type { Config } from '../config/schema.ts';
 import type { ConfiguredUpstream } from '../config/upstreams.ts';
 import { breakerStats, type Stat } from '../metrics/sources.ts';
 import { NotReady, type Checks } from '../plugins/health.ts';
 import { authoritiesOf } from './authorities.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
-import type { AnswerHandler, Client, Dispatch } from './dispatch.ts';
-import { Http1Client } from './http1/client.ts';
 import { undiciClient } from './over-undici.ts';
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts';
 

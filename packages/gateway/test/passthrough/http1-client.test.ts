@@ -1,15 +1,20 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  Http1Client,
+  MalformedRequest,
+  type Control,
+  type Http1Options,
+  type Outgoing,
+} from '@sallyport/core/http1';
 import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
-import { MalformedRequest, type Control, type Outgoing } from '../../src/passthrough/dispatch.ts';
-import { Http1Client, type ClientOptions } from '../../src/passthrough/http1/client.ts';
 import { answer, rawUpstream, until } from './raw-upstream.ts';
 
 const get: Outgoing = { method: 'GET', path: '/', headers: [], body: null, idleMs: 0 };
 
-function clientOf(url: string, more: Partial<ClientOptions> = {}) {
+function clientOf(url: string, more: Partial<Http1Options> = {}) {
   const options = {
     connections: 4,
     timeoutMs: 10_000,
@@ -118,7 +123,7 @@ describe('a connection', () => {
     await clock.advance(4_000);
     expect(upstream.sockets.size).toBe(1);
     await clock.advance(2_000);
-    expect(await answered).toBe('200 some The upstream has paused for too long.');
+    expect(await answered).toBe('200 some The server has paused for too long.');
     await until(() => upstream.sockets.size === 0);
   });
 });

@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { Clock } from '@sallyport/core';
+import type { Clock } from '../../clock.ts';
+import { ConnectionFailure } from './connection-failure.ts';
 
 export interface ConnectOptions {
   /** How long it may take, in milliseconds. */
@@ -45,14 +46,14 @@ export function connectorTo(origin: string, options: ConnectOptions): (done: Con
   return (done) => {
     const socket = open();
     const timer = clock.after(timeoutMs, () =>
-      socket.destroy(new Error(`No connection to ${origin} in time.`)),
+      socket.destroy(new ConnectionFailure('ETIMEDOUT', `No connection to ${origin} in time.`)),
     );
     let failure: Error | undefined;
     const onError = (error: Error) => (failure = error);
     const onClose = () => {
       timer.cancel();
       session = undefined;
-      done(failure ?? new Error(`No connection to ${origin}.`), socket);
+      done(failure ?? new ConnectionFailure('EOF', `No connection to ${origin}.`), socket);
     };
     socket.on('error', onError).once('close', onClose);
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {

@@ -1,7 +1,7 @@
 /** An answer that is not HTTP, or that others may read in another way. */
 export class MalformedAnswer extends Error {
   constructor(what: string) {
-    super(`The upstream's answer ${what}.`);
+    super(`The server's answer ${what}.`);
   }
 }
 

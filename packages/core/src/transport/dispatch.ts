@@ -1,14 +1,13 @@
-import type { Duplex } from 'node:stream';
-import type { Upload } from './upload.ts';
+import type { Duplex, Readable } from 'node:stream';
 
-/** A request for an upstream. */
+/** A request on its way to a server. */
 export interface Outgoing {
   readonly method: string;
   /** Path and query, byte for byte. */
   readonly path: string;
   /** Flat, name and value by turns. How the body is framed is said by the client alone. */
   readonly headers: readonly string[];
-  readonly body: Buffer | Upload | null;
+  readonly body: Buffer | Readable | null;
   /** What follows a body in chunks; asked for at its end. */
   readonly trailers?: (() => readonly string[]) | undefined;
   /** How long the answer may pause, once it has begun, in milliseconds; 0: any time. */
@@ -35,11 +34,11 @@ export interface Control {
 
 /** Is told what comes of a request, never before `dispatch` has returned but for `began`; ends with the last three. */
 export interface AnswerHandler {
-  /** A connection is at hand: from now on the upstream may have heard of the request. */
+  /** A connection is at hand: from now on the server may have heard of the request. */
   began?(): void;
-  /** A part of an upload was passed on. */
+  /** A part of a stream was passed on. */
   uploaded?(): void;
-  /** All of an upload was passed on. */
+  /** All of a stream was passed on. */
   sent?(): void;
   head(head: AnswerHead): void;
   data(chunk: Buffer): void;
@@ -54,7 +53,7 @@ export interface AnswerHandler {
 /** Sends a request when there is a connection for it. Throws `MalformedRequest`. */
 export type Dispatch = (request: Outgoing, handler: AnswerHandler) => Control;
 
-/** Connections to one upstream. */
+/** Connections to one server. */
 export interface Client {
   readonly dispatch: Dispatch;
   /** Cuts off what is still open. */

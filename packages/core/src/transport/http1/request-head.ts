@@ -1,5 +1,5 @@
+import { Readable } from 'node:stream';
 import { MalformedRequest, type Outgoing } from '../dispatch.ts';
-import { Upload } from '../upload.ts';
 import { token } from './fields.ts';
 
 const oddInPath = /[^\x21-\x7e\x80-\xff]/;
@@ -45,7 +45,7 @@ const ownLengths = new Set([...own, 'trailer'].map(({ length }) => length));
 
 function framingOf(body: Outgoing['body'], said: string | undefined): number | 'chunked' {
   if (body === null) return 0;
-  if (!(body instanceof Upload)) return body.length;
+  if (!(body instanceof Readable)) return body.length;
   if (said === undefined) return 'chunked';
   if (!/^\d{1,15}$/.test(said)) throw new MalformedRequest('Its length is none.');
   return Number(said);

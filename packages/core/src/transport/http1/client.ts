@@ -1,26 +1,26 @@
 import type { Socket } from 'node:net';
-import type { Timer } from '@sallyport/core';
+import type { Timer } from '../../clock.ts';
 import type { AnswerHandler, Client, Control, Outgoing } from '../dispatch.ts';
 import { connectorTo, type ConnectOptions } from './connect.ts';
 import { Connection, type Owner } from './connection.ts';
 import { Flight, type Carrier } from './flight.ts';
 import { requestHead } from './request-head.ts';
 
-export interface ClientOptions extends ConnectOptions {
+export interface Http1Options extends ConnectOptions {
   /** The most connections at once; who comes then waits. */
   readonly connections: number;
 }
 
-/** How long a connection is kept whose upstream says nothing about that, and the longest in any case. */
+/** How long a connection is kept whose server says nothing about that, and the longest in any case. */
 const usualKeepMs = 4_000;
 const longestKeepMs = 600_000;
-/** An upstream that closes it at the same moment would have the request lost. */
+/** A server that closes it at the same moment would have the request lost. */
 const marginMs = 1_000;
 const sweepMs = 1_000;
 
-/** Speaks HTTP/1.1 to one upstream, over connections that are kept. Why not a library's: docs/design.md. */
+/** Speaks HTTP/1.1 to one server, over connections that are kept. Why not a library's: docs/design.md. */
 export class Http1Client implements Client, Owner, Carrier {
-  readonly #options: ClientOptions;
+  readonly #options: Http1Options;
   readonly #host: string;
   readonly #connect: ReturnType<typeof connectorTo>;
   readonly #now: () => number;
@@ -33,7 +33,7 @@ export class Http1Client implements Client, Owner, Carrier {
   #sweep: Timer | undefined;
   #isClosed = false;
 
-  constructor(origin: string, options: ClientOptions) {
+  constructor(origin: string, options: Http1Options) {
     this.#options = options;
     this.#host = new URL(origin).host;
     this.#connect = connectorTo(origin, options);
@@ -53,8 +53,7 @@ export class Http1Client implements Client, Owner, Carrier {
     this.#sweep?.cancel();
     for (const connection of this.#open) connection.destroy();
     for (const socket of this.#connecting) socket.destroy();
-    for (const flight of [...this.#waiting])
-      this.#failWaiting(flight, new Error('The gateway lets go of it.'));
+    for (const flight of [...this.#waiting]) this.#failWaiting(flight, new Error('Its client is closed.'));
     return Promise.resolve();
   }
 
@@ -66,7 +65,7 @@ export class Http1Client implements Client, Owner, Carrier {
     }
     const ms = Math.min(keepMs, longestKeepMs) - marginMs;
     if (ms <= 0 || this.#isClosed) return connection.destroy();
-    connection.keptUntil = heardAt + ms;
+    connection.rest(heardAt + ms);
     this.#idle.push(connection);
   }
 
@@ -99,8 +98,7 @@ export class Http1Client implements Client, Owner, Carrier {
     flight.carrier = this;
     this.#waiting.add(flight);
     this.#connectMore();
-    if (this.#isClosed)
-      process.nextTick(() => this.#failWaiting(flight, new Error('The gateway has ended.')));
+    if (this.#isClosed) process.nextTick(() => this.#failWaiting(flight, new Error('Its client is closed.')));
   }
 
   #connectMore(): void {

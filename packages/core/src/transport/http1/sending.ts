@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Upload } from '../upload.ts';
+import { Readable } from 'node:stream';
 import type { Flight } from './flight.ts';
 import { lastChunk } from './request-head.ts';
 
@@ -10,10 +10,10 @@ const joinedBytes = 8 * 1024;
 export class Sending {
   readonly #flight: Flight;
   readonly #socket: Socket;
-  readonly #upload: Upload | undefined;
+  readonly #stream: Readable | undefined;
   readonly #failed: (error: Error) => void;
   #sentBytes = 0;
-  /** Whether the upstream has heard all: only then is the connection good for another request. */
+  /** Whether the server has heard all: only then is the connection good for another request. */
   isWhole = false;
 
   constructor(flight: Flight, socket: Socket, failed: (error: Error) => void) {
@@ -21,15 +21,15 @@ export class Sending {
     this.#socket = socket;
     this.#failed = failed;
     const { body } = flight.request;
-    if (body instanceof Upload) this.#upload = body;
+    if (body instanceof Readable) this.#stream = body;
   }
 
   start(): void {
     const { request, head } = this.#flight;
-    const body = request.body as Buffer | null;
-    if (this.#upload) {
+    const { body } = request;
+    if (body instanceof Readable) {
       this.#socket.write(head.text, 'latin1');
-      this.#stream(this.#upload);
+      body.on('data', this.#onData).once('end', this.#onEnd).once('error', this.#failed);
       return;
     }
     this.isWhole = true;
@@ -45,22 +45,18 @@ export class Sending {
 
   /** The connection takes more. */
   drained(): void {
-    this.#upload?.resume();
+    this.#stream?.resume();
   }
 
   /** Nobody takes the rest. */
   stop(): void {
-    const upload = this.#upload;
-    if (this.isWhole || upload === undefined) return;
-    upload.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#failed);
-    upload.on('error', () => undefined).destroy();
+    const stream = this.#stream;
+    if (this.isWhole || stream === undefined) return;
+    stream.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#failed);
+    stream.on('error', () => undefined).destroy();
   }
 
-  #stream(upload: Upload): void {
-    upload.on('data', this.#onData).once('end', this.#onEnd).once('error', this.#failed);
-  }
-
-  readonly #onData = (chunk: Buffer) => {
+  readonly #onData = (chunk: Uint8Array) => {
     const { head, handler } = this.#flight;
     const socket = this.#socket;
     this.#sentBytes += chunk.length;
@@ -75,7 +71,7 @@ export class Sending {
       return this.#failed(new Error('The body is longer than it says.'));
     else flows = socket.write(chunk);
     handler.uploaded?.();
-    if (!flows) this.#upload?.pause();
+    if (!flows) this.#stream?.pause();
   };
 
   readonly #onEnd = () => {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { AnswerHead } from '../dispatch.ts';
 import { AnswerParser, type ParsedAnswer } from './answer-parser.ts';
+import { ConnectionFailure } from './connection-failure.ts';
 import type { Carrier, Flight } from './flight.ts';
 import { Sending } from './sending.ts';
 
@@ -12,7 +13,7 @@ export interface Owner {
   closed(connection: Connection): void;
 }
 
-/** One connection to an upstream. It carries one request at a time: nothing is sent ahead of an answer. */
+/** One connection to a server. It carries one request at a time: nothing is sent ahead of an answer. */
 export class Connection implements Carrier, ParsedAnswer {
   readonly #socket: Socket;
   readonly #owner: Owner;
@@ -40,7 +41,14 @@ export class Connection implements Carrier, ParsedAnswer {
     return this.#socket.writable && this.#socket.readable;
   }
 
+  /** Waits for a request until then; the process need not go on for it. */
+  rest(until: number): void {
+    this.keptUntil = until;
+    this.#socket.unref();
+  }
+
   carry(flight: Flight): void {
+    this.#socket.ref();
     this.#flight = flight;
     flight.carrier = this;
     this.#isAnswering = false;
@@ -75,7 +83,7 @@ export class Connection implements Carrier, ParsedAnswer {
   checkPause(now: number): void {
     const { idleMs = 0 } = this.#flight?.request ?? {};
     if (idleMs > 0 && this.#isAnswering && !this.#isPaused && now - this.#heardAt >= idleMs)
-      this.#fail(new Error('The upstream has paused for too long.'));
+      this.#fail(new ConnectionFailure('ETIMEDOUT', 'The server has paused for too long.'));
   }
 
   head(head: AnswerHead): void {
@@ -138,7 +146,7 @@ export class Connection implements Carrier, ParsedAnswer {
   };
 
   readonly #onEnd = () => {
-    if (!this.#parser.close()) this.#fail(new Error('The upstream has hung up.'));
+    if (!this.#parser.close()) this.#fail(new ConnectionFailure('EOF', 'The server has hung up.'));
   };
 
   readonly #onError = (error: Error) => {
@@ -149,6 +157,6 @@ export class Connection implements Carrier, ParsedAnswer {
 
   readonly #onClose = () => {
     this.#owner.closed(this);
-    this.#fail(this.#error ?? new Error('The upstream has hung up.'));
+    this.#fail(this.#error ?? new ConnectionFailure('EOF', 'The server has hung up.'));
   };
 }
