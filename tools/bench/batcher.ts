@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import { undiciTransport } from '@sallyport/core/client';
+import { http1Transport } from '@sallyport/core/client';
 import { TelemetryBatcher } from '@sallyport/telemetry';
 import { quantile } from './timing.ts';
 
@@ -69,7 +69,7 @@ interface Client {
 }
 
 function batcherTo(baseUrl: string): Client {
-  const transport = undiciTransport();
+  const transport = http1Transport();
   const batcher = new TelemetryBatcher({
     baseUrl,
     transport,

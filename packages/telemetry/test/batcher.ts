@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { undiciTransport } from '@sallyport/core/client';
+import { http1Transport } from '@sallyport/core/client';
 import { ManualClock, seededRandom } from '@sallyport/core/testing';
 import { onTestFinished } from 'vitest';
 import { TelemetryBatcher } from '../src/client/batcher.ts';
@@ -17,7 +17,7 @@ export function scratch(): { readonly directory: string; readonly spoolDir: stri
 /** A batcher on a manual clock with a token, which leaves the test's process alone. */
 export function makeBatcher(options: Partial<TelemetryBatcherOptions> & { readonly baseUrl: string }) {
   const clock = new ManualClock();
-  const transport = undiciTransport();
+  const transport = http1Transport();
   onTestFinished(() => transport.close());
   const batcher = new TelemetryBatcher({
     transport,

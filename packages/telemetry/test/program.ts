@@ -1,5 +1,5 @@
 // A program with a batcher, ended in the way that its argument names: what happens then is seen from outside.
-import { undiciTransport } from '@sallyport/core/client';
+import { http1Transport } from '@sallyport/core/client';
 import { TelemetryBatcher } from '../src/index.ts';
 
 const [, , ending = 'end', count = '1'] = process.argv;
@@ -7,7 +7,7 @@ const { BASE_URL = '', SPOOL_DIR = '', TOKEN } = process.env;
 
 const telemetry = new TelemetryBatcher({
   baseUrl: BASE_URL,
-  transport: undiciTransport(),
+  transport: http1Transport(),
   ...(TOKEN !== undefined && { tokens: { token: () => Promise.resolve(TOKEN) } }),
   serviceName: 'agent_cli',
   serviceVersion: '0.0.0',

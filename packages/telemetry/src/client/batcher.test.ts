@@ -26,7 +26,7 @@ describe('when events are sent', () => {
       authorization: 'Bearer token',
       'x-service-name': 'agent_desktop',
       'content-type': 'application/json',
-      'idempotency-key': expect.stringMatching(/^[\w-]{43}$/) as string,
+      'idempotency-key': expect.stringMatching(/^[\w-]{43,80}$/) as string,
     });
     expect(namesOf(sink.requests[0]!)).toEqual(names(50));
     expect(attributeOf(events[0]!, 'service.version')).toBe('1.2.3');

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate } from 'node:timers/promises';
 import { fullJitter, type Clock, type Random } from '@sallyport/core';
 import type { Claim, Spool } from '../spool/spool.ts';
 import { linesOf, type Batch, type Packer } from './batch.ts';
@@ -178,7 +177,6 @@ export class Delivery {
  * Resolves when a request that was just begun has left: a connection that is used again is looked at for a turn of the event
  * loop before it is written to.
  */
-async function underWay(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
+function underWay(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import {
@@ -13,6 +12,7 @@ import {
 import { send, type ClientOptions } from '@sallyport/core/client';
 import { contract, mediaTypes } from '@sallyport/core/contract';
 import type { Batch } from './batch.ts';
+import { batchKey } from './batch-key.ts';
 import { judgeFailure, LoginMissing, type Verdict } from './verdict.ts';
 
 /** One attempt to send a batch. Never rejects: a failure is a verdict. */
@@ -29,13 +29,12 @@ export function createSender(
   const clientOptions = { ...options, tokens: loginOf(options.tokens) };
   let mayCompress = options.gzip ?? !isLoopback(URL.parse(baseUrl)?.hostname ?? '');
 
-  async function post(body: Buffer, signal: AbortSignal): Promise<void> {
+  async function post(body: Buffer, key: string, signal: AbortSignal): Promise<void> {
     const isCompressed = mayCompress && body.length >= minGzipBytes;
     const headers = {
       'x-service-name': inDialect(serviceName, dialect),
       'x-sent-at': String(Math.trunc(clock.now())),
-      // Of the contents, so that the same batch sent again, by another process too, is stored once.
-      'idempotency-key': hash('sha256', body, 'base64url'),
+      'idempotency-key': key,
       ...(isCompressed && { 'content-encoding': 'gzip' }),
     };
     const encodedBody = {
@@ -53,16 +52,16 @@ export function createSender(
     } catch (error) {
       if (!isCompressed || !(error instanceof ServiceError) || error.status !== 415) throw error;
       mayCompress = false; // it knows no gzip
-      await post(body, signal);
+      await post(body, key, signal);
     }
   }
 
-  return async ({ body, ends }, signal) => {
+  return async (batch, signal) => {
     try {
-      await post(body, signal);
+      await post(batch.body, batchKey(batch), signal);
       return { kind: 'sent' };
     } catch (error) {
-      return judgeFailure(error, ends.length);
+      return judgeFailure(error, batch.ends.length);
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream';
-import { undiciTransport } from '@sallyport/core/client';
+import { http1Transport } from '@sallyport/core/client';
 import build from 'pino-abstract-transport';
 import { TelemetryBatcher } from '../client/batcher.ts';
 import type { TelemetryBatcherOptions } from '../client/options.ts';
@@ -35,7 +35,7 @@ const defaultBaseUrl = 'http://127.0.0.1:8787';
 export function pinoTransport({ token, baseUrl, ...options }: PinoTransportOptions): Transform {
   const { SALLYPORT_TOKEN, SALLYPORT_BASE_URL } = process.env;
   const bearer = token ?? SALLYPORT_TOKEN;
-  const transport = undiciTransport();
+  const transport = http1Transport();
   const batcher = new TelemetryBatcher({
     ...options,
     baseUrl: baseUrl ?? (SALLYPORT_BASE_URL || defaultBaseUrl),
