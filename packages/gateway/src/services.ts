@@ -3,6 +3,7 @@ import { createIds, createLocalWakeups, systemRandom, type Clock, type Log } fro
 import { createAuthorizationServer } from '@sallyport/oauth/server';
 import {
   createBundleFiles,
+  createDamagedBlocks,
   createExporter,
   createFeedbackEngine,
   createTelemetryEngine,
@@ -72,7 +73,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const lock = lockStore(path, publicUrl);
   let store: EmbeddedStore | undefined;
   try {
-    store = await openEmbeddedStore({ path, onFatal });
+    store = await openEmbeddedStore({ path, onFatal, onNotice: (notice) => options.log.warn({}, notice) });
     keepPrivate(path, options.log);
     const services = await compose(store, options);
     return {
@@ -131,15 +132,17 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       return (await oauth.organizations.get(organizationId))?.zeroDataRetention ?? false;
     },
   };
+  const damaged = createDamagedBlocks(log);
   const telemetry = createTelemetryEngine({
     store: store.telemetry,
     organizations,
     wakeups,
     clock,
     log,
+    damaged,
     config: config.telemetry,
   });
-  const exporter = await openExport(config, { store: store.telemetry, wakeups, clock, random, log });
+  const exporter = await openExport(config, { store: store.telemetry, wakeups, clock, random, log, damaged });
   const outbox = await openOutbox({ store: store.outbox, clock, random, log });
   const files = createBundleFiles(feedbackDirectory(config));
   const feedback = createFeedbackEngine({ store: store.feedback, files, organizations, clock, ids, log });
@@ -168,10 +171,16 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       (error: unknown) => log.warn({ err: error }, 'the space left on the disk is not known'),
     );
   void warnOfDisk();
+  const closing = new AbortController();
+  let compacting: Promise<void> | undefined;
   const sweep = () => {
     void warnOfDisk();
     for (const area of [oauth, telemetry])
       area.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
+    compacting ??= telemetry
+      .compact(closing.signal)
+      .catch((error: unknown) => log.error({ err: error }, 'small blocks of telemetry could not be merged'))
+      .finally(() => (compacting = undefined));
     sweeper = clock.after(sweepMs, sweep);
   };
   let sweeper = clock.after(sweepMs, sweep);
@@ -222,6 +231,8 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     },
     async close() {
       sweeper.cancel();
+      closing.abort();
+      await compacting;
       await exporter?.stop();
       await outbox.stop();
       await bridge.stop();

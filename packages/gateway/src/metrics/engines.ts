@@ -28,6 +28,7 @@ function bridgeStats({ workerStreams }: ReturnType<BridgeEngine['stats']>): read
 
 function telemetryStats(stats: ReturnType<TelemetryEngine['stats']>): readonly Stat[] {
   const { stored, replayed, rejected, droppedForZeroRetention, expired, expiredUnexported } = stats;
+  const { mergedBlocks, damagedBlocks } = stats;
   return [
     ...byOutcome('telemetry_records_total', 'Telemetry records that came, by what became of them', {
       stored,
@@ -40,6 +41,16 @@ function telemetryStats(stats: ReturnType<TelemetryEngine['stats']>): readonly S
       'telemetry_expired_unexported_records_total',
       'Those of them that the export had yet to send',
       expiredUnexported,
+    ),
+    counter(
+      'telemetry_merged_blocks_total',
+      'Small blocks of records that were made one with others',
+      mergedBlocks,
+    ),
+    counter(
+      'telemetry_damaged_blocks_total',
+      'Stored blocks of records that could not be read, and are passed over',
+      damagedBlocks,
     ),
   ];
 }

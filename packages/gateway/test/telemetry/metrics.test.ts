@@ -37,6 +37,8 @@ test('/metrics tells what the engines count: records by what became of them, the
     'sallyport_telemetry_records_total{outcome="zero_retention"} 0',
     'sallyport_telemetry_expired_records_total 0',
     'sallyport_telemetry_expired_unexported_records_total 0',
+    'sallyport_telemetry_merged_blocks_total 0',
+    'sallyport_telemetry_damaged_blocks_total 0',
     'sallyport_telemetry_export_records_total{outcome="exported"} 2',
     'sallyport_telemetry_export_records_total{outcome="rejected"} 0',
     'sallyport_telemetry_export_records_total{outcome="refused"} 0',

@@ -1,6 +1,11 @@
-import { toTimestamp, type AccountData } from '@sallyport/core';
+import { silentLog, toTimestamp, type AccountData, type Log } from '@sallyport/core';
+import { accountsOf } from './block-summary.ts';
+import { blocksAtOnce } from './block-walk.ts';
 import type { BundleFiles } from './bundle-files.ts';
+import { createDamagedBlocks } from './damaged-blocks.ts';
 import type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';
+import { createBlockOpener } from './opened-block.ts';
+import { createPartRemoval } from './part-removal.ts';
 import type { StoredRecord, TelemetryStore } from './ports.ts';
 import { createRecordReads } from './record-reads.ts';
 
@@ -8,22 +13,49 @@ import { createRecordReads } from './record-reads.ts';
 const span = 5000;
 const bundlesAtOnce = 100;
 
-/** What telemetry keeps of an account: the records that it sent. */
-export function createTelemetryAccountData(store: TelemetryStore): AccountData {
+/** What telemetry keeps of an account: the records that it sent. Where the log is silent, nothing tells of damaged blocks. */
+export function createTelemetryAccountData(store: TelemetryStore, log: Log = silentLog): AccountData {
+  const damaged = createDamagedBlocks(log);
+  const removeParts = createPartRemoval(store, createBlockOpener(store, damaged));
+
   async function* records(accountId: string): AsyncIterable<object> {
-    for await (const record of createRecordReads(store).accountRecords(accountId)) yield shownRecord(record);
+    for await (const record of createRecordReads(store, damaged).accountRecords(accountId))
+      yield shownRecord(record);
+  }
+
+  /** Blocks of its own. */
+  async function eraseBlocks(accountId: string): Promise<number> {
+    let telemetry = 0;
+    for (let after = 0; ;) {
+      const { deleted, scannedTo } = await store.deleteAccountRecords({ accountId, after, span });
+      telemetry += deleted;
+      if (scannedTo === undefined) return telemetry;
+      after = scannedTo;
+    }
+  }
+
+  /** What it has in blocks with others, and what becomes one of its own meanwhile, as others go. */
+  async function eraseParts(accountId: string): Promise<number> {
+    let telemetry = 0;
+    for (let after = 0; ;) {
+      const heads = await store.blocksAfter({ after, limit: blocksAtOnce });
+      for (const head of heads) {
+        if (accountsOf(head)?.includes(accountId) !== false) {
+          const gone = await removeParts(head, (part) => part.accountId === accountId, { evenDamaged: true });
+          if (gone === 'changed') break;
+          telemetry += gone.records;
+        }
+        after = head.lastId;
+      }
+      if (heads.length < blocksAtOnce && after >= (heads.at(-1)?.lastId ?? 0)) return telemetry;
+    }
   }
 
   return {
     export: (accountId) => ({ telemetry: records(accountId) }),
     async erase(accountId) {
-      let telemetry = 0;
-      for (let after = 0; ;) {
-        const { deleted, scannedTo } = await store.deleteAccountRecords({ accountId, after, span });
-        telemetry += deleted;
-        if (scannedTo === undefined) return { telemetry };
-        after = scannedTo;
-      }
+      // In this order: compaction puts blocks together meanwhile, and never takes them apart.
+      return { telemetry: (await eraseBlocks(accountId)) + (await eraseParts(accountId)) };
     },
   };
 }

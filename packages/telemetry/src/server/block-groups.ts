@@ -4,11 +4,11 @@ import type { RecordGroup, RecordResource, RecordScope } from './logs-request.ts
 import type { WrittenBlock } from './ports.ts';
 
 /** Where a block ends: with the record that reaches either. */
-const blockRecords = 1024;
-const blockBytes = 512 * 1024;
+export const blockRecords = 1024;
+export const blockBytes = 512 * 1024;
 
 /** Groups as a block of the form `groups` has them: JSON, in which what several scopes are of is there once. */
-type Packed = readonly {
+export type PackedGroups = readonly {
   readonly serviceName: string;
   readonly resource: RecordResource | null;
   readonly scopes: readonly {
@@ -69,12 +69,8 @@ class OpenBlock {
 
   close(): WrittenBlock {
     this.#write(']}]}]');
-    return {
-      form: 'groups',
-      records: this.#records,
-      summary: summarize(this.#groups),
-      content: new TextEncoder().encode(this.#parts.join('')),
-    };
+    const content = new TextEncoder().encode(this.#parts.join(''));
+    return { form: 'groups', records: this.#records, summary: summarize(this.#groups, content), content };
   }
 
   #write(text: string): void {
@@ -84,7 +80,10 @@ class OpenBlock {
 }
 
 export function unpackGroups(content: Uint8Array): RecordGroup[] {
-  const packed = JSON.parse(new TextDecoder().decode(content)) as Packed;
+  return groupsOf(JSON.parse(new TextDecoder().decode(content)) as PackedGroups);
+}
+
+export function groupsOf(packed: PackedGroups): RecordGroup[] {
   return packed.flatMap(({ serviceName, resource, scopes }) =>
     scopes.map(({ scope, records }) => ({ serviceName, resource, scope, records })),
   );

@@ -1,5 +1,6 @@
+import { crc32 } from 'node:zlib';
 import type { RecordGroup } from './logs-request.ts';
-import type { RecordFilter } from './ports.ts';
+import type { Place, RecordFilter, StoredBlock } from './ports.ts';
 
 /**
  * What a block has, as JSON of some hundred bytes: enough to pass over those that have nothing of what is sought, and to
@@ -11,6 +12,16 @@ interface Summary {
   readonly eventNames?: readonly string[];
   /** The sender's times, padded, so that they compare as text. */
   readonly times: readonly [first: string, last: string];
+  /** Of the content. A byte that the disk has changed in a text would else be read as if it had been sent. */
+  readonly crc?: number;
+  /** What only blocks of several requests have. */
+  readonly merged?: MergedSummary;
+}
+
+export interface MergedSummary {
+  /** Of the first record. */
+  readonly first: Place;
+  readonly accountIds: readonly string[];
 }
 
 const maxServices = 8;
@@ -22,7 +33,11 @@ const timeDigits = 20;
 
 export type SeverityCount = NonNullable<Summary['counts']>[number];
 
-export function summarize(groups: readonly RecordGroup[]): string {
+export function summarize(
+  groups: readonly RecordGroup[],
+  content: Uint8Array,
+  merged?: MergedSummary,
+): string {
   const services = new Map<string, number[]>();
   const names = new Set<string>();
   let [first, last] = ['9'.repeat(timeDigits), ''];
@@ -46,6 +61,8 @@ export function summarize(groups: readonly RecordGroup[]): string {
     ...(services.size <= maxServices && { counts: [...services].flatMap(countsOfService) }),
     ...(isShort && { eventNames }),
     times: [first, last],
+    crc: crc32(content),
+    ...(merged && { merged }),
   };
   return JSON.stringify(summary);
 }
@@ -54,12 +71,64 @@ function countsOfService([serviceName, counts]: readonly [string, readonly numbe
   return counts.flatMap((count, severity) => (count === 0 ? [] : [[serviceName, severity, count] as const]));
 }
 
-/** Whether a block may have a record that is meant; only a `null` tells nothing. */
+/** `undefined`: nobody knows, or it is damaged. */
+function read(summary: string | null): Summary | undefined {
+  if (summary === null) return undefined;
+  try {
+    return JSON.parse(summary) as Summary;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a content is the one that was written; a summary of before does not tell. */
+export function checksumOf(summary: string | null, content: Uint8Array): 'right' | 'wrong' | 'unknown' {
+  const crc = read(summary)?.crc;
+  if (crc === undefined) return 'unknown';
+  return crc === crc32(content) ? 'right' : 'wrong';
+}
+
+type Head = Pick<StoredBlock, 'form' | 'lastId' | 'records' | 'accountId' | 'receivedAt' | 'summary'>;
+
+/** Where a block begins. */
+export function firstPlace({ form, lastId, records, receivedAt, summary }: Head): Place {
+  const merged = form === 'merged' ? read(summary)?.merged : undefined;
+  return merged?.first ?? { receivedAt, id: lastId - records + 1 };
+}
+
+/** Whose records a block has; `undefined` where nobody knows. */
+export function accountsOf({ accountId, summary }: Head): readonly string[] | undefined {
+  return accountId === null ? read(summary)?.merged?.accountIds : [accountId];
+}
+
+/** Whether a block of the organization has no record that is meant, as far as can be told without opening it. */
+export function isRuledOut(head: StoredBlock, filter: RecordFilter): boolean {
+  const { accountId, fromReceivedAt = 0, toReceivedAt = Infinity } = filter;
+  return (
+    head.receivedAt < fromReceivedAt ||
+    firstPlace(head).receivedAt >= toReceivedAt ||
+    (accountId !== undefined && accountsOf(head)?.includes(accountId) === false) ||
+    !mayHave(head.summary, filter)
+  );
+}
+
+/** Whether all records of a block are of the account, and came at the times, that a filter means. */
+export function isWithin(head: StoredBlock, filter: RecordFilter): boolean {
+  const { accountId, fromReceivedAt = 0, toReceivedAt = Infinity } = filter;
+  return (
+    (accountId === undefined || accountId === head.accountId) &&
+    firstPlace(head).receivedAt >= fromReceivedAt &&
+    head.receivedAt < toReceivedAt
+  );
+}
+
+/** Whether a block may have a record that is meant; without a summary, it may. */
 export function mayHave(summary: string | null, filter: RecordFilter): boolean {
   const { serviceName, minSeverity, eventName, fromTime, toTime } = filter;
   const asked = [serviceName, minSeverity, eventName, fromTime, toTime];
-  if (summary === null || asked.every((of) => of === undefined)) return true;
-  const { counts, eventNames, times } = JSON.parse(summary) as Summary;
+  const known = asked.every((of) => of === undefined) ? undefined : read(summary);
+  if (known === undefined) return true;
+  const { counts, eventNames, times } = known;
   if (fromTime !== undefined && times[1] < padded(fromTime)) return false;
   if (toTime !== undefined && times[0] >= padded(toTime)) return false;
   if (eventName !== undefined && eventNames && !eventNames.includes(eventName)) return false;
@@ -70,8 +139,8 @@ export function mayHave(summary: string | null, filter: RecordFilter): boolean {
 export function countsOf(summary: string | null, filter: RecordFilter): readonly SeverityCount[] | undefined {
   const { serviceName, minSeverity, eventName, fromTime, toTime, traceId, attributes = [], text } = filter;
   const asked = [eventName, fromTime, toTime, traceId, text];
-  if (summary === null || attributes.length > 0 || asked.some((of) => of !== undefined)) return undefined;
-  return (JSON.parse(summary) as Summary).counts?.filter(isMeant(serviceName, minSeverity));
+  if (attributes.length > 0 || asked.some((of) => of !== undefined)) return undefined;
+  return read(summary)?.counts?.filter(isMeant(serviceName, minSeverity));
 }
 
 function isMeant(serviceName: string | undefined, minSeverity = 0) {

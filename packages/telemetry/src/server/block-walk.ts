@@ -1,7 +1,7 @@
-import { mayHave } from './block-summary.ts';
-import { firstId, type BlockOpener, type OpenedBlock } from './opened-block.ts';
-import type { ListBlocks, Place, RecordFilter, StoredBlock, TelemetryReads } from './ports.ts';
-import { isMeant } from './record-filter.ts';
+import { firstPlace, isRuledOut } from './block-summary.ts';
+import { longestMergedMs } from './merged-block.ts';
+import { isMeantOf, type BlockOpener, type OpenedBlock } from './opened-block.ts';
+import type { Place, RecordFilter, StoredBlock, TelemetryReads } from './ports.ts';
 
 /** A piece of a walk along the order of listings: about `maxScanned` records are looked at, however few of them are meant. */
 export interface Walk {
@@ -32,55 +32,74 @@ export const blocksAtOnce = 128;
 export const bytesOfOne = 4096;
 
 export function createBlockWalk(store: TelemetryReads, open: BlockOpener) {
-  /** The next blocks of the walk, and before them the rest of the one that has the record `after`. */
-  async function nextBlocks({ filter, order, after }: Walk): Promise<readonly StoredBlock[]> {
-    const { organizationId, fromReceivedAt = 0, toReceivedAt = Number.MAX_SAFE_INTEGER } = filter;
-    let bounds: Pick<ListBlocks, 'from' | 'to'> = {
-      from: { receivedAt: fromReceivedAt, id: 0 },
-      to: { receivedAt: toReceivedAt, id: 0 },
+  /** Of the blocks that are left. `cut` has the record `after` and others behind it. */
+  async function boundsOf({ filter, order, after }: Walk) {
+    const { fromReceivedAt = 0, toReceivedAt = Number.MAX_SAFE_INTEGER } = filter;
+    const from = { receivedAt: fromReceivedAt, id: 0 };
+    // The last record of a merged block may have come later than its others.
+    const to = { receivedAt: Math.min(toReceivedAt + longestMergedMs, Number.MAX_SAFE_INTEGER), id: 0 };
+    if (!after) return { from, to };
+    const block = await blockOf(after, filter.organizationId);
+    const isCut = block && (order === 'newest' ? firstPlace(block).id < after.id : after.id < block.lastId);
+    const place = block ? placeOf(block) : after;
+    const step = isCut ? 1 : 0; // the bounds are exclusive
+    return {
+      from: order === 'oldest' ? later(from, { ...place, id: place.id - step }) : from,
+      to: order === 'newest' ? earlier(to, { ...place, id: place.id + step }) : to,
+      cut: isCut ? block : undefined,
     };
-    if (after && order === 'oldest' && isBefore(bounds.from, after)) bounds = { ...bounds, from: after };
-    if (after && order === 'newest' && isBefore(after, bounds.to))
-      bounds = { ...bounds, to: await endOfBlock(after) };
-    return store.listBlocks({ organizationId, order, ...bounds, limit: blocksAtOnce });
   }
 
-  /** A block's place is that of its last record. */
-  async function endOfBlock({ receivedAt, id }: Place): Promise<Place> {
+  async function blockOf({ id }: Place, organizationId: string): Promise<StoredBlock | undefined> {
     const [block] = await store.blocksAfter({ after: id - 1, limit: 1 });
-    return { receivedAt, id: block && firstId(block) < id ? block.lastId + 1 : id };
+    return block?.organizationId === organizationId && firstPlace(block).id <= id ? block : undefined;
   }
 
-  return async (walk: Walk, visitor: Visitor): Promise<Walked> => {
+  return async function walkOn(walk: Walk, visitor: Visitor): Promise<Walked> {
     const { filter, order, after, maxScanned } = walk;
-    const heads = await nextBlocks(walk);
+    const { organizationId } = filter;
+    const { cut, ...bounds } = await boundsOf(walk);
+    const heads = await store.listBlocks({ organizationId, order, ...bounds, limit: blocksAtOnce });
     let scanned = 0;
     let last: Place | undefined;
     for (const head of heads) {
       if (scanned >= maxScanned && last) return { next: last, scanned };
-      const { receivedAt, lastId, records } = head;
-      const isCut = after?.receivedAt === receivedAt && after.id >= firstId(head) && after.id <= lastId;
-      const isRuledOut =
-        (filter.accountId !== undefined && filter.accountId !== head.accountId) ||
-        !mayHave(head.summary, filter) ||
-        (!isCut && visitor.isKnown?.(head) === true);
-      const block = isRuledOut ? undefined : await open(head, filter);
+      const isCut = head.lastId === cut?.lastId;
+      const isPassedOver = isRuledOut(head, filter) || (!isCut && visitor.isKnown?.(head) === true);
+      const block = isPassedOver ? undefined : await open(head, filter);
+      if (!block && !isPassedOver) return last ? { next: last, scanned } : walkOn(walk, visitor);
       scanned += block ? Math.max(0, Math.ceil(block.bytes / bytesOfOne) - block.records.length) : 1;
-      for (let step = 0; block && step < block.records.length; step++) {
-        const index = order === 'newest' ? records - 1 - step : step;
-        const place = { receivedAt, id: firstId(head) + index };
-        if (after && (order === 'newest' ? !isBefore(place, after) : !isBefore(after, place))) continue;
+      for (const index of block ? indexesOf(block, order, isCut ? after : undefined) : []) {
         if (scanned >= maxScanned && last) return { next: last, scanned };
         scanned += 1;
-        last = place;
-        const [record, group] = [block.records[index], block.groups[index]];
-        if (record && group && isMeant(record, group, filter) && !visitor.record(head, block, index))
-          return { next: place, scanned };
+        last = { receivedAt: block?.parts[index]?.receivedAt ?? 0, id: block?.ids[index] ?? 0 };
+        if (block && isMeantOf(block, index, filter) && !visitor.record(head, block, index))
+          return { next: last, scanned };
       }
-      last = { receivedAt, id: order === 'newest' ? firstId(head) : lastId };
+      last = order === 'newest' ? firstPlace(head) : placeOf(head);
     }
     return { next: heads.length < blocksAtOnce ? undefined : last, scanned };
   };
+}
+
+/** In the order of the walk, from behind a record on. */
+function indexesOf({ ids }: OpenedBlock, order: Walk['order'], after: Place | undefined): number[] {
+  const indexes: number[] = [];
+  for (const [index, id] of ids.entries())
+    if (!after || (order === 'newest' ? id < after.id : id > after.id)) indexes.push(index);
+  return order === 'newest' ? indexes.reverse() : indexes;
+}
+
+function placeOf({ receivedAt, lastId }: StoredBlock): Place {
+  return { receivedAt, id: lastId };
+}
+
+function later(one: Place, other: Place): Place {
+  return isBefore(one, other) ? other : one;
+}
+
+function earlier(one: Place, other: Place): Place {
+  return isBefore(one, other) ? one : other;
 }
 
 function isBefore(one: Place, other: Place): boolean {

@@ -2,7 +2,8 @@ import { decodeLogs, type LogsBody } from './logs-body.ts';
 import type { JudgedLogs, RecordGroup } from './logs-request.ts';
 import { packGroups, unpackGroups } from './block-groups.ts';
 import { summarize } from './block-summary.ts';
-import type { StoredBlock, WrittenBlock } from './ports.ts';
+import { unpackMerged } from './merged-block.ts';
+import type { BlockPart, StoredBlock, WrittenBlock } from './ports.ts';
 
 // A block is what is written and read at once: a request as it came, which costs nothing to write, or records in a form of
 // their own, where there is no such request, where it is too large for a reader, or where some of it was left out. So a
@@ -32,7 +33,7 @@ function blocksOf(
 ): WrittenBlock[] {
   if (rejected > 0 || accepted > maxRequestRecords || bytes.byteLength > maxRequestBytes)
     return packGroups(groups);
-  return [{ form: encoding, records: accepted, summary: summarize(groups), content: alone(bytes) }];
+  return [{ form: encoding, records: accepted, summary: summarize(groups, bytes), content: alone(bytes) }];
 }
 
 /** A view crosses to a store's thread with its whole buffer. */
@@ -40,12 +41,16 @@ function alone(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
-/** The records of a block, as they were judged. */
+/** The records of a block, as they were judged, and the requests that they came in. */
 export function decodeBlock(
-  { form, receivedAt }: Pick<StoredBlock, 'form' | 'receivedAt'>,
+  head: Omit<StoredBlock, 'organizationId' | 'summary'>,
   content: Uint8Array,
-): readonly RecordGroup[] {
-  return form === 'groups'
-    ? unpackGroups(content)
-    : decodeLogs({ encoding: form, bytes: content }, receivedAt).groups;
+): { readonly groups: readonly RecordGroup[]; readonly parts: readonly BlockPart[] } {
+  const { form, lastId, records, accountId, receivedAt, skewMs } = head;
+  if (form === 'merged') return unpackMerged(content);
+  const groups =
+    form === 'groups'
+      ? unpackGroups(content)
+      : decodeLogs({ encoding: form, bytes: content }, receivedAt).groups;
+  return { groups, parts: [{ lastId, records, accountId: accountId ?? '', receivedAt, skewMs }] };
 }

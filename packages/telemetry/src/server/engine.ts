@@ -2,7 +2,10 @@ import type { Clock, Log, Wakeups } from '@sallyport/core';
 import { fingerprintOf, judgeBatch, throwRetryable } from './batch.ts';
 import { packGroups } from './block-groups.ts';
 import { takeRequest } from './block.ts';
+import { createCompaction } from './compaction.ts';
+import { createDamagedBlocks, type DamagedBlocks } from './damaged-blocks.ts';
 import type { LogsBody } from './logs-body.ts';
+import { createBlockOpener } from './opened-block.ts';
 import type { LogsAnswer } from './otlp-answer.ts';
 import type { AppendRecords, Organizations, TelemetryStore, WrittenBlock } from './ports.ts';
 import { createRecordReads } from './record-reads.ts';
@@ -38,6 +41,8 @@ export interface TelemetryEngineOptions {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly log: Log;
+  /** Those that others met count, too. */
+  readonly damaged?: DamagedBlocks;
   readonly config?: Partial<TelemetryConfig>;
 }
 
@@ -60,6 +65,10 @@ export interface TelemetryEngineStats {
   readonly expired: number;
   /** Those of them that no export had taken, though there is one. */
   readonly expiredUnexported: number;
+  /** Small blocks that are in larger ones now. */
+  readonly mergedBlocks: number;
+  /** Blocks that could not be read. */
+  readonly damagedBlocks: number;
 }
 
 export interface TelemetryEngine {
@@ -82,6 +91,8 @@ export interface TelemetryEngine {
   readonly records: Records;
   /** Drops what is too old or too much, in short steps; joins a run that is under way. */
   sweep(): Promise<void>;
+  /** Makes large blocks of small ones, in short steps, until the signal aborts. One run at a time. */
+  compact(signal?: AbortSignal): Promise<void>;
   stats(): TelemetryEngineStats;
 }
 
@@ -90,7 +101,10 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
   const { store, organizations, wakeups, clock, log } = options;
   const config = { ...defaultTelemetryConfig, ...options.config };
   const stats = { stored: 0, replayed: 0, droppedForZeroRetention: 0, rejected: 0 };
-  const retention = createRetention({ store, clock, log, config });
+  const damaged = options.damaged ?? createDamagedBlocks(log);
+  const open = createBlockOpener(store, damaged);
+  const retention = createRetention({ store, open, clock, log, config });
+  const compaction = createCompaction({ store, open, clock });
 
   async function append(
     { accountId, organizationId }: Sender,
@@ -147,13 +161,19 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
       return { rejected, message };
     },
     records: createRecords({
-      store: { ...createRecordReads(store), recordHead: () => store.recordHead() },
+      store: { ...createRecordReads(store, damaged), recordHead: () => store.recordHead() },
       wakeups,
       clock,
       config,
     }),
     sweep: () => retention.sweep(),
-    stats: () => ({ ...stats, ...retention.stats() }),
+    compact: (signal) => compaction.run(signal),
+    stats: () => ({
+      ...stats,
+      ...retention.stats(),
+      mergedBlocks: compaction.merged(),
+      damagedBlocks: damaged.count(),
+    }),
   };
 }
 

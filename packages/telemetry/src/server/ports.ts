@@ -17,8 +17,11 @@ export interface StoredRecord extends TelemetryRecord {
   readonly bytes: number;
 }
 
-/** What the content of a block is: a logs request of that encoding as it came, or records in a form of their own. */
-export type BlockForm = 'json' | 'protobuf' | 'groups';
+/**
+ * What the content of a block is: a logs request of that encoding as it came, records of one in a form of their own, or those of
+ * several requests.
+ */
+export type BlockForm = 'json' | 'protobuf' | 'groups' | 'merged';
 
 /** Records that are written, and read, at once. To a store, the content is bytes and the summary a text. */
 export interface WrittenBlock {
@@ -30,15 +33,36 @@ export interface WrittenBlock {
   readonly content: Uint8Array;
 }
 
-/** A block without its content. Its records have the ids up to `lastId`, one after the other. */
-export interface StoredBlock extends Omit<WrittenBlock, 'content' | 'summary'> {
+/** What records of one request have in common. Their ids are those up to `lastId`, one after the other. */
+export interface BlockPart {
   readonly lastId: number;
-  readonly organizationId: string;
+  readonly records: number;
   readonly accountId: string;
   readonly receivedAt: number;
   readonly skewMs: number | null;
+}
+
+/**
+ * A block without its content. One that was merged tells of its last part; between its records ids may be missing, but no
+ * other block has one from there.
+ */
+export interface StoredBlock extends Omit<BlockPart, 'accountId'> {
+  readonly organizationId: string;
+  /** `null`: its parts have their own. */
+  readonly accountId: string | null;
+  readonly form: BlockForm;
   /** `null`: nobody knows what they are. */
   readonly summary: string | null;
+}
+
+/** What takes the place of blocks: all or some of their records, of one organization. */
+export interface MergedBlock
+  extends WrittenBlock, Pick<StoredBlock, 'lastId' | 'organizationId' | 'accountId' | 'receivedAt'> {}
+
+/** Neighbours, in the order of their ids, and what they become. */
+export interface ReplaceBlocks {
+  readonly blocks: readonly StoredBlock[];
+  readonly by: MergedBlock | undefined;
 }
 
 export interface AppendRecords {
@@ -127,7 +151,8 @@ export interface TelemetryActs {
   ): Promise<{ readonly isReplay: boolean; readonly storedBytes: number }>;
   /**
    * Drops the oldest blocks, about `limit` records of them: those that came at `receivedUntil` or before, and as many as are
-   * over `maxBytes`. `dropped` records went, `unexported` of which no export has taken, 0 where there is none.
+   * over `maxBytes`. `dropped` records went, `unexported` of which no export has taken, 0 where there is none;
+   * in a merged block that the export is in the middle of, what was erased from it before may count, too.
    */
   dropOldest(argument: {
     readonly receivedUntil: number;
@@ -136,11 +161,18 @@ export interface TelemetryActs {
   }): Promise<{ readonly dropped: number; readonly unexported: number; readonly isDone: boolean }>;
   /** The export has taken all records up to this id; never goes back. With 0, there is one from now on. */
   advanceExport(argument: { readonly exportedTo: number }): Promise<void>;
-  /** Deletes the account's records of that span, and its idempotency keys. */
+  /** Deletes the account's blocks of that span, and its idempotency keys; a block of several accounts is left as it is. */
   deleteAccountRecords(argument: AccountSpan): Promise<{
     readonly deleted: number;
     readonly scannedTo: number | undefined;
   }>;
+  /**
+   * Puts one block in the place of others. Nothing is done where they are no longer as they were, or where another one lies
+   * between them, in the order of ids or of listings. `exportedTo` is `null` where there is no export.
+   */
+  replaceBlocks(
+    argument: ReplaceBlocks,
+  ): Promise<{ readonly isDone: boolean; readonly exportedTo: number | null }>;
 }
 
 /** Bounded reads; each sees every act that was answered before. What the records are, only `createRecordReads` knows. */
@@ -148,8 +180,8 @@ export interface TelemetryReads {
   listBlocks(argument: ListBlocks): Promise<readonly StoredBlock[]>;
   /** In the order of ids, those whose last record is behind `after`; of every organization. */
   blocksAfter(argument: { readonly after: number; readonly limit: number }): Promise<readonly StoredBlock[]>;
-  /** `undefined`: it is gone meanwhile. */
-  blockContent(argument: { readonly lastId: number }): Promise<Uint8Array | undefined>;
+  /** `undefined`: it is gone meanwhile, or in another one. `null`: it is damaged. */
+  blockContent(argument: Pick<StoredBlock, 'lastId' | 'records'>): Promise<Uint8Array | null | undefined>;
   /** The last id that was given out, and where the export stands. */
   recordHead(): Promise<{
     readonly lastId: number;

@@ -1,8 +1,9 @@
-import { countsOf, mayHave } from './block-summary.ts';
+import { silentLog } from '@sallyport/core';
+import { accountsOf, countsOf, firstPlace, isRuledOut, isWithin } from './block-summary.ts';
 import { blocksAtOnce, bytesOfOne, createBlockWalk, type Walk, type Walked } from './block-walk.ts';
-import { createBlockOpener, firstId, toStoredRecord, type OpenedBlock } from './opened-block.ts';
+import { createDamagedBlocks, type DamagedBlocks } from './damaged-blocks.ts';
+import { createBlockOpener, isMeantOf, toStoredRecord } from './opened-block.ts';
 import type { RecordCount, RecordFilter, StoredBlock, StoredRecord, TelemetryReads } from './ports.ts';
-import { isMeant } from './record-filter.ts';
 
 /** Bounded reads of the records in a store's blocks. */
 export interface RecordReads {
@@ -28,10 +29,45 @@ export interface RecordReads {
   accountRecords(accountId: string): AsyncIterable<StoredRecord>;
 }
 
-/** The reads of one who reads much: the blocks that it had last stay decoded. */
-export function createRecordReads(store: TelemetryReads): RecordReads {
-  const open = createBlockOpener(store);
+/** The reads of one who reads much: the blocks that it had last stay decoded. Records of damaged blocks are left out. */
+export function createRecordReads(
+  store: TelemetryReads,
+  damaged: DamagedBlocks = createDamagedBlocks(silentLog),
+): RecordReads {
+  const open = createBlockOpener(store, damaged);
   const walkBlocks = createBlockWalk(store, open);
+
+  async function recordsAfter(
+    argument: Parameters<RecordReads['recordsAfter']>[0],
+  ): ReturnType<RecordReads['recordsAfter']> {
+    const { after, filter, maxScanned, maxBytes } = argument;
+    // Before the blocks: behind the last one of them there is nothing up to here, though ids may be missing.
+    const { lastId: end } = await store.recordHead();
+    const heads = await store.blocksAfter({ after, limit: blocksAtOnce });
+    const records: StoredRecord[] = [];
+    let [bytes, scanned, scannedTo] = [0, 0, after];
+    for (const head of heads) {
+      const isPassedOver = filter && isNotIn(head, filter);
+      const block = isPassedOver ? undefined : await open(head, filter);
+      if (!block && !isPassedOver) return scannedTo > after ? { records, scannedTo } : recordsAfter(argument);
+      if (!block?.records.length) scanned += Math.ceil((block?.bytes ?? 1) / bytesOfOne);
+      for (const [index, id] of block?.ids.entries() ?? []) {
+        if (!block || id <= after) continue;
+        if (scanned >= maxScanned) return { records, scannedTo };
+        scanned += 1;
+        if (!filter || isMeantOf(block, index, filter)) {
+          const record = toStoredRecord(head, block, index);
+          bytes += record.bytes;
+          if (bytes > maxBytes && records.length > 0) return { records, scannedTo };
+          records.push(record);
+        }
+        scannedTo = id;
+      }
+      scannedTo = head.lastId;
+      if (scanned >= maxScanned) return { records, scannedTo };
+    }
+    return { records, scannedTo: heads.length < blocksAtOnce ? Math.max(scannedTo, end) : scannedTo };
+  }
 
   return {
     async scanRecords({ limit, maxBytes, ...walk }) {
@@ -51,13 +87,9 @@ export function createRecordReads(store: TelemetryReads): RecordReads {
     async countRecords({ bucketMs, ...walk }) {
       const { filter } = walk;
       const counts = new Map<string, RecordCount & { count: number }>();
-      function add(
-        { receivedAt }: StoredBlock,
-        serviceName: string,
-        severityNumber: number,
-        count: number,
-      ): void {
-        const bucket = Math.floor((receivedAt - (filter.fromReceivedAt ?? 0)) / bucketMs);
+      const bucketOf = (receivedAt: number) =>
+        Math.floor((receivedAt - (filter.fromReceivedAt ?? 0)) / bucketMs);
+      function add(bucket: number, serviceName: string, severityNumber: number, count: number): void {
         const key = `${bucket} ${severityNumber} ${serviceName}`;
         const of = counts.get(key);
         if (of) of.count += count;
@@ -65,75 +97,43 @@ export function createRecordReads(store: TelemetryReads): RecordReads {
       }
       const walked = await walkBlocks(walk, {
         isKnown(head) {
+          const bucket = bucketOf(head.receivedAt);
+          if (!isWithin(head, filter) || bucketOf(firstPlace(head).receivedAt) !== bucket) return false;
           const known = countsOf(head.summary, filter);
-          for (const counted of known ?? []) add(head, ...counted);
+          for (const counted of known ?? []) add(bucket, ...counted);
           return known !== undefined;
         },
-        record(head, { records, groups }, index) {
-          add(head, groups[index]?.serviceName ?? '', records[index]?.severityNumber ?? 0, 1);
+        record(_head, { records, groups, parts }, index) {
+          const bucket = bucketOf(parts[index]?.receivedAt ?? 0);
+          add(bucket, groups[index]?.serviceName ?? '', records[index]?.severityNumber ?? 0, 1);
           return true;
         },
       });
       return { ...walked, counts: [...counts.values()] };
     },
 
-    async recordsAfter({ after, filter, maxScanned, maxBytes }) {
-      // Before the blocks: behind the last one of them there is nothing up to here, though ids may be missing.
-      const { lastId: end } = await store.recordHead();
-      const heads = await store.blocksAfter({ after, limit: blocksAtOnce });
-      const records: StoredRecord[] = [];
-      let [bytes, scanned, scannedTo] = [0, 0, after];
-      for (const head of heads) {
-        const block = filter && isRuledOut(head, filter) ? undefined : await open(head, filter);
-        if (!block?.records.length) scanned += Math.ceil((block?.bytes ?? 1) / bytesOfOne);
-        for (
-          let index = Math.max(0, after + 1 - firstId(head));
-          block && index < block.records.length;
-          index++
-        ) {
-          if (scanned >= maxScanned) return { records, scannedTo };
-          scanned += 1;
-          if (!filter || isMeantAt(block, index, filter)) {
-            const record = toStoredRecord(head, block, index);
-            bytes += record.bytes;
-            if (bytes > maxBytes && records.length > 0) return { records, scannedTo };
-            records.push(record);
-          }
-          scannedTo = firstId(head) + index;
-        }
-        scannedTo = head.lastId;
-        if (scanned >= maxScanned) return { records, scannedTo };
-      }
-      return { records, scannedTo: heads.length < blocksAtOnce ? Math.max(scannedTo, end) : scannedTo };
-    },
+    recordsAfter,
 
     async *accountRecords(accountId) {
       for (let after = 0; ;) {
         const heads = await store.blocksAfter({ after, limit: blocksAtOnce });
+        let isChanged = false;
         for (const head of heads) {
-          const block = head.accountId === accountId ? await open(head) : undefined;
-          for (let index = 0; block && index < head.records; index++)
-            yield toStoredRecord(head, block, index);
+          const isOthers = accountsOf(head)?.includes(accountId) === false;
+          const block = isOthers ? undefined : await open(head);
+          isChanged = !block && !isOthers;
+          if (isChanged) break;
+          for (const [index, part] of block?.parts.entries() ?? [])
+            if (block && part.accountId === accountId && (block.ids[index] ?? 0) > after)
+              yield toStoredRecord(head, block, index);
+          after = head.lastId;
         }
-        after = heads.at(-1)?.lastId ?? after;
-        if (heads.length < blocksAtOnce) return;
+        if (heads.length < blocksAtOnce && !isChanged) return;
       }
     },
   };
 }
 
-function isRuledOut(head: StoredBlock, filter: RecordFilter): boolean {
-  const { organizationId, accountId, fromReceivedAt = 0, toReceivedAt = Infinity } = filter;
-  return (
-    head.organizationId !== organizationId ||
-    (accountId !== undefined && head.accountId !== accountId) ||
-    head.receivedAt < fromReceivedAt ||
-    head.receivedAt >= toReceivedAt ||
-    !mayHave(head.summary, filter)
-  );
-}
-
-function isMeantAt({ records, groups }: OpenedBlock, index: number, filter: RecordFilter): boolean {
-  const [record, group] = [records[index], groups[index]];
-  return record !== undefined && group !== undefined && isMeant(record, group, filter);
+function isNotIn(head: StoredBlock, filter: RecordFilter): boolean {
+  return head.organizationId !== filter.organizationId || isRuledOut(head, filter);
 }

@@ -1,8 +1,12 @@
 import type { Clock, Log } from '@sallyport/core';
-import type { TelemetryActs } from './ports.ts';
+import { firstPlace } from './block-summary.ts';
+import type { BlockOpener } from './opened-block.ts';
+import { createPartRemoval } from './part-removal.ts';
+import type { TelemetryActs, TelemetryReads } from './ports.ts';
 
 export interface RetentionOptions {
-  readonly store: Pick<TelemetryActs, 'dropOldest'>;
+  readonly store: Pick<TelemetryActs, 'dropOldest' | 'replaceBlocks'> & Pick<TelemetryReads, 'blocksAfter'>;
+  readonly open: BlockOpener;
   readonly clock: Clock;
   readonly log: Log;
   readonly config: { readonly retentionSeconds: number; readonly maxStoredBytes: number };
@@ -12,22 +16,34 @@ export interface RetentionOptions {
 const stepRecords = 1000;
 
 /** Keeps what is stored within its age and its size. */
-export function createRetention({ store, clock, log, config }: RetentionOptions) {
+export function createRetention({ store, open, clock, log, config }: RetentionOptions) {
   const { maxStoredBytes, retentionSeconds } = config;
+  const removeParts = createPartRemoval(store, open);
   const stats = { expired: 0, expiredUnexported: 0 };
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
     for (;;) {
+      const receivedUntil = clock.now() - retentionSeconds * 1000;
       const { dropped, unexported, isDone } = await store.dropOldest({
-        receivedUntil: clock.now() - retentionSeconds * 1000,
+        receivedUntil,
         maxBytes: maxStoredBytes,
         limit: stepRecords,
       });
       stats.expired += dropped;
       stats.expiredUnexported += unexported;
-      if (isDone) return;
+      if (isDone) return dropParts(receivedUntil);
     }
+  }
+
+  /** Of the first block that is left: requests that are one block now do not keep each other. */
+  async function dropParts(receivedUntil: number): Promise<void> {
+    const [head] = await store.blocksAfter({ after: 0, limit: 1 });
+    if (!head || firstPlace(head).receivedAt > receivedUntil) return;
+    const gone = await removeParts(head, ({ receivedAt }) => receivedAt <= receivedUntil);
+    if (gone === 'changed') return dropParts(receivedUntil);
+    stats.expired += gone.records;
+    stats.expiredUnexported += gone.unexported;
   }
 
   function sweep(): Promise<void> {

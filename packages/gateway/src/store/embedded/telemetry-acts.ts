@@ -1,5 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { judgeReplay, type AppendRecords, type TelemetryActs } from '@sallyport/telemetry/storage';
+import {
+  judgeReplay,
+  type AppendRecords,
+  type MergedBlock,
+  type StoredBlock,
+  type TelemetryActs,
+} from '@sallyport/telemetry/storage';
 import type { Sync } from './acts.ts';
 import { compress } from './compressed.ts';
 
@@ -7,6 +13,8 @@ import { compress } from './compressed.ts';
 const forgottenAtOnce = 10;
 /** What a block takes beside its content and its summary: its other columns and its part of the index. */
 const rowBytes = 200;
+/** For the account of a block that is of several: no account has this id. */
+export const ofSeveral = '';
 /** Content of so many bytes counts as a record at least: what one act frees is bounded by that, too. */
 const bytesOfOne = 4096;
 
@@ -24,6 +32,14 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     'SELECT last_id, records, account_id, received_at, bytes FROM telemetry_block WHERE last_id > ? ORDER BY last_id LIMIT ?',
   );
   const drop = db.prepare('DELETE FROM telemetry_block WHERE last_id <= ?');
+  const dropRange = db.prepare('DELETE FROM telemetry_block WHERE last_id BETWEEN ? AND ?');
+  const inRange = db.prepare(
+    'SELECT count(*) AS blocks, sum(records) AS records FROM telemetry_block WHERE last_id BETWEEN ? AND ?',
+  );
+  const inListing = db.prepare(
+    `SELECT count(*) AS blocks FROM telemetry_block
+     WHERE organization_id = ? AND (received_at, last_id) >= (?, ?) AND (received_at, last_id) <= (?, ?)`,
+  );
   const deleteBlock = db.prepare('DELETE FROM telemetry_block WHERE last_id = ?');
   const advanceExport = db.prepare(
     'UPDATE telemetry_head SET exported_to = max(coalesce(exported_to, 0), min(?, last_id))',
@@ -51,6 +67,29 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     return false;
   }
 
+  /** Gives what it takes of the room. */
+  function insert(block: Insertion): number {
+    const { lastId, form, records, summary, content } = block;
+    const { organizationId, accountId, receivedAt, skewMs } = block;
+    const { bytes: written, compression } = compress(content);
+    const bytes = rowBytes + summary.length + written.byteLength;
+    const origin = [organizationId, accountId ?? ofSeveral, receivedAt, skewMs] as const;
+    insertBlock.run(lastId, records, ...origin, form, bytes, summary, compression, written);
+    return bytes;
+  }
+
+  /** Whether the blocks are there as they were, and no others between them. */
+  function areNeighbours(blocks: readonly StoredBlock[]): boolean {
+    const [first, last] = [blocks[0], blocks.at(-1)];
+    if (!first || !last) return false;
+    const records = blocks.reduce((sum, block) => sum + block.records, 0);
+    const found = inRange.get(first.lastId, last.lastId);
+    if (found?.['blocks'] !== blocks.length || found['records'] !== records) return false;
+    const { organizationId } = first;
+    const bounds = [first.receivedAt, first.lastId, last.receivedAt, last.lastId] as const;
+    return inListing.get(organizationId, ...bounds)?.['blocks'] === blocks.length;
+  }
+
   return {
     appendRecords(argument) {
       const { last_id: lastId, bytes: storedBytes } = head.get() as unknown as HeadRow;
@@ -58,24 +97,9 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
       const { organizationId, accountId, receivedAt, skewMs, blocks } = argument;
       let id = lastId;
       let added = 0;
-      for (const { form, records, summary, content } of blocks) {
-        id += records;
-        const { bytes: written, compression } = compress(content);
-        const bytes = rowBytes + summary.length + written.byteLength;
-        added += bytes;
-        insertBlock.run(
-          id,
-          records,
-          organizationId,
-          accountId,
-          receivedAt,
-          skewMs,
-          form,
-          bytes,
-          summary,
-          compression,
-          written,
-        );
+      for (const block of blocks) {
+        id += block.records;
+        added += insert({ ...block, lastId: id, organizationId, accountId, receivedAt, skewMs });
       }
       return { isReplay: false, storedBytes: advanceHead.get(id, id - lastId, added)?.['bytes'] as number };
     },
@@ -114,8 +138,18 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
       }
       return { deleted, scannedTo: undefined };
     },
+
+    replaceBlocks({ blocks, by }) {
+      const { last_id: lastId, exported_to: exportedTo } = head.get() as unknown as HeadRow;
+      const isDone = areNeighbours(blocks);
+      if (isDone) dropRange.run(blocks[0]?.lastId ?? 0, blocks.at(-1)?.lastId ?? 0);
+      if (isDone && by) advanceHead.run(lastId, by.records, insert({ ...by, skewMs: null }));
+      return { isDone, exportedTo };
+    },
   };
 }
+
+type Insertion = MergedBlock & Pick<StoredBlock, 'skewMs'>;
 
 interface HeadRow {
   readonly last_id: number;

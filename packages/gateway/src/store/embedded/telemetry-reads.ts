@@ -1,6 +1,7 @@
 import type { StoredBlock, TelemetryReads } from '@sallyport/telemetry/storage';
 import { decompress, type Compressed } from './compressed.ts';
 import type { Reader } from './reader.ts';
+import { ofSeveral } from './telemetry-acts.ts';
 
 interface BlockRow {
   readonly last_id: number;
@@ -32,7 +33,7 @@ export function telemetryReads(reader: Reader): TelemetryReads {
     `SELECT ${columns} FROM telemetry_block NOT INDEXED WHERE last_id > ? ORDER BY last_id LIMIT ?`,
   );
   const content = reader.query<Compressed>(
-    'SELECT content AS bytes, compression FROM telemetry_block WHERE last_id = ?',
+    'SELECT content AS bytes, compression FROM telemetry_block WHERE last_id = ? AND records = ?',
   );
 
   return {
@@ -45,9 +46,9 @@ export function telemetryReads(reader: Reader): TelemetryReads {
       return after.all(id, limit).map(toBlock);
     },
 
-    async blockContent({ lastId }) {
-      const row = content.get(lastId);
-      return row && decompress(row);
+    async blockContent({ lastId, records }) {
+      const row = content.get(lastId, records);
+      return row && decompressed(row);
     },
 
     async recordHead() {
@@ -62,12 +63,20 @@ export function telemetryReads(reader: Reader): TelemetryReads {
   };
 }
 
+function decompressed(row: Compressed): Uint8Array | null {
+  try {
+    return decompress(row);
+  } catch {
+    return null;
+  }
+}
+
 function toBlock(row: BlockRow): StoredBlock {
   return {
     lastId: row.last_id,
     records: row.records,
     organizationId: row.organization_id,
-    accountId: row.account_id,
+    accountId: row.account_id === ofSeveral ? null : row.account_id,
     receivedAt: row.received_at,
     skewMs: row.skew_ms,
     form: row.form,

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { createLocalWakeups, silentLog, ServiceError } from '@sallyport/core';
 import { ManualClock, seededRandom } from '@sallyport/core/testing';
 import {
@@ -11,14 +9,8 @@ import {
 } from '@sallyport/telemetry/server';
 import type { TelemetryActs } from '@sallyport/telemetry/storage';
 import { createRecordReads } from '@sallyport/telemetry/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { scratchDirectory } from '../../../test/store/scratch.ts';
-import { openDatabase } from './database.ts';
-import { migrations } from './contents.ts';
-import { migrate } from './migrate.ts';
-import { openReader } from './reader.ts';
-import { telemetryActs } from './telemetry-acts.ts';
-import { telemetryReads } from './telemetry-reads.ts';
+import { describe, expect, test } from 'vitest';
+import { openTelemetryStore } from '../../../test/store/telemetry-store.ts';
 
 const sender = { accountId: 'account', organizationId: 'org' };
 const day = 24 * 3600 * 1000;
@@ -31,27 +23,8 @@ function makeEngine(
     config?: Partial<TelemetryConfig>;
   } = {},
 ) {
-  const path = join(scratchDirectory(), 'store.db');
-  const db = openDatabase(path);
-  migrate(db, migrations, { now: 1_800_000_000_000, apply: true });
-  const acts = telemetryActs(db);
-  const reader = openReader(path);
-  onTestFinished(() => {
-    reader.close();
-    db.close();
-  });
+  const { db, store } = openTelemetryStore();
   const clock = new ManualClock();
-  const inTurn =
-    <Input, Answer>(act: (argument: Input) => Answer) =>
-    async (argument: Input) =>
-      inTransaction(db, () => act(structuredClone(argument)));
-  const store = {
-    appendRecords: inTurn(acts.appendRecords),
-    dropOldest: inTurn(acts.dropOldest),
-    advanceExport: inTurn(acts.advanceExport),
-    deleteAccountRecords: inTurn(acts.deleteAccountRecords),
-    ...telemetryReads(reader),
-  };
   const reads = createRecordReads(store);
   const engine = createTelemetryEngine({
     store: {
@@ -80,17 +53,6 @@ function makeEngine(
   const stored = async (organizationId = 'org') =>
     (await records({ organizationId })).map(({ eventName }) => eventName);
   return { engine, db, store, clock, ingest, records, stored };
-}
-
-function inTransaction<T>(db: DatabaseSync, act: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const answer = act();
-    db.exec('COMMIT');
-    return answer;
-  } finally {
-    if (db.isTransaction) db.exec('ROLLBACK');
-  }
 }
 
 const event = (name: string, more: object = {}) => ({

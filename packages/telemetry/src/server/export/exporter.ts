@@ -10,6 +10,7 @@ import {
   type Wakeups,
 } from '@sallyport/core';
 import { retryAfterMs, type Transport } from '@sallyport/core/client';
+import { createDamagedBlocks, type DamagedBlocks } from '../damaged-blocks.ts';
 import type { OtlpEncoding } from '../otlp-answer.ts';
 import type { StoredRecord, TelemetryActs, TelemetryReads } from '../ports.ts';
 import { createRecordReads } from '../record-reads.ts';
@@ -38,6 +39,7 @@ export interface ExporterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly damaged?: DamagedBlocks;
   readonly config: ExportConfig;
 }
 
@@ -78,7 +80,7 @@ const compress = promisify(gzip);
 
 export function createExporter(options: ExporterOptions): Exporter {
   const { store, wakeups, clock, random, log, config } = options;
-  const reads = createRecordReads(store);
+  const reads = createRecordReads(store, options.damaged ?? createDamagedBlocks(log));
   const abort = new AbortController();
   const stats = { requests: 0, exported: 0, rejected: 0, refused: 0, retries: 0 };
   let failing: string | undefined;
