@@ -36,6 +36,7 @@ export async function withAdministration<T>(
     path,
     // The schema under a running gateway is the gateway's.
     migrate: running === undefined,
+    onNotice: (notice) => process.stderr.write(`${notice}\n`),
   });
   const actor = operator();
   try {

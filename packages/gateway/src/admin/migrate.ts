@@ -10,7 +10,7 @@ export async function migrateStore(flags: ConfigFlags): Promise<void> {
   const path = embeddedStorePath(config);
   const lock = lockStore(path);
   try {
-    const writer = await openWriter({ path });
+    const writer = await openWriter({ path, onNotice: (notice) => process.stdout.write(`${notice}\n`) });
     await writer.close();
     process.stdout.write(`${path} is up to date\n`);
   } finally {

@@ -8,6 +8,8 @@ export interface Migration {
   readonly name: string;
   /** Statements without BEGIN or COMMIT. */
   readonly sql: string;
+  /** What people are told before it, where it takes long. */
+  readonly notice?: (db: DatabaseSync) => string | undefined;
 }
 
 /** Marks a file as this program's (`PRAGMA application_id`): the letters "SPRT". */
@@ -30,7 +32,11 @@ const history = `
 export function migrate(
   db: DatabaseSync,
   migrations: readonly Migration[],
-  options: { readonly now: number; readonly apply: boolean },
+  options: {
+    readonly now: number;
+    readonly apply: boolean;
+    readonly onNotice?: (notice: string) => void;
+  },
 ): void {
   if (missing(db, migrations).length === 0 && hasHistory(db)) return;
   if (!options.apply)
@@ -45,7 +51,9 @@ export function migrate(
     const record = db.prepare(
       'INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
     );
-    for (const { number, name, sql } of missing(db, migrations)) {
+    for (const { number, name, sql, notice } of missing(db, migrations)) {
+      const told = notice?.(db);
+      if (told !== undefined) options.onNotice?.(told);
       db.exec(sql);
       record.run(number, name, checksumOf(sql), options.now);
     }

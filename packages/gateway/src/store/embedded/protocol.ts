@@ -31,7 +31,9 @@ export interface WriterData {
 export type ToWriter = readonly Call[] | 'close';
 
 export type FromWriter =
-  /** First: the names of the acts by area, or why there are none. */
+  /** Before a migration that takes long. */
+  | { readonly notice: string }
+  /** Once: the names of the acts by area, or why there are none. */
   | { readonly ready: Readonly<Record<string, readonly string[]>> }
   | { readonly failed: Thrown }
   /** Then one for each batch. */

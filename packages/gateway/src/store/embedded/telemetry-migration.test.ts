@@ -8,6 +8,7 @@ import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openReader } from './reader.ts';
 import { telemetryReads } from './telemetry-reads.ts';
+import { openWriter } from './writer.ts';
 
 const now = 1_800_000_000_000;
 const place = migrations.findIndex(({ name }) => name === 'telemetry: blocks of records');
@@ -158,4 +159,23 @@ test('a database without records becomes one without blocks', async () => {
     records: 0,
     bytes: 0,
   });
+});
+
+test.each([
+  [99_999, []],
+  [
+    2_500_000,
+    [
+      'The database is brought up to date: 2,500,000 stored telemetry records are carried over, which may take 3 minutes ' +
+        'and needs free space of two and a half times the size of the database meanwhile. Let it run: if it is ended ' +
+        'before, it begins anew with the next start.',
+    ],
+  ],
+])('what takes long is told before: %i records', async (records, expected) => {
+  const { path, db } = oldDatabase();
+  db.exec(`UPDATE telemetry_head SET records = ${records}`);
+  const notices: string[] = [];
+  const writer = await openWriter({ path, onNotice: (notice) => notices.push(notice) });
+  await writer.close();
+  expect(notices).toEqual(expected);
 });

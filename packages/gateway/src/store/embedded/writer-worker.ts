@@ -23,7 +23,7 @@ try {
 function open(migrations: StoreContents['migrations']): DatabaseSync {
   const db = openDatabase(path);
   try {
-    migrate(db, migrations, { now: Date.now(), apply });
+    migrate(db, migrations, { now: Date.now(), apply, onNotice: (notice) => send({ notice }) });
     return db;
   } catch (error) {
     db.close();

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
+import { on } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '@sallyport/core';
 import type { Areas, Async } from './acts.ts';
 import type * as contents from './contents.ts';
-import type { BatchLimits, Call, FromWriter, ToWriter, WriterData } from './protocol.ts';
+import type { BatchLimits, Call, FromWriter, Reply, ToWriter, WriterData } from './protocol.ts';
 import { fromThrown } from './thrown.ts';
 import { weigh } from './weigh.ts';
 
@@ -15,6 +15,8 @@ export interface WriterOptions {
   readonly onFatal?: (error: Error) => void;
   /** Called before the answers of a batch are told. */
   readonly onAnswers?: () => void;
+  /** Told what people should know while an older database is brought up to date. */
+  readonly onNotice?: (notice: string) => void;
   /** Whether an older database is brought up to date (default), or refused. */
   readonly migrate?: boolean;
   /** Acts beyond so many waiting ones are refused at once (default 10,000) ... */
@@ -75,7 +77,7 @@ export async function openWriter<Registered extends Areas = typeof contents.area
   let failure: { readonly error: Error; readonly at: number } | undefined;
 
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  worker.on('message', (replies: Exclude<FromWriter, { ready: unknown } | { failed: unknown }>) => {
+  worker.on('message', (replies: readonly Reply[]) => {
     batches++;
     options.onAnswers?.();
     for (const reply of replies) {
@@ -187,8 +189,16 @@ async function start(options: WriterOptions) {
     // From sources, the thread must find the other packages' sources too, also under a test runner that resolves by itself.
     ...(extension === '.ts' && { execArgv: ['--conditions=@sallyport/source'] }),
   });
-  const [first] = (await once(worker, 'message')) as [FromWriter];
+  const first = await firstAnswer(worker, options.onNotice);
   if ('ready' in first) return { worker, acts: first.ready };
   await worker.terminate();
   throw 'failed' in first ? fromThrown(first.failed) : new Error('The writer spoke out of turn.');
+}
+
+/** What it says of the opening, after all notices. */
+async function firstAnswer(worker: Worker, onNotice: WriterOptions['onNotice']): Promise<FromWriter> {
+  for await (const [message] of on(worker, 'message') as AsyncIterable<[FromWriter]>)
+    if ('notice' in message) onNotice?.(message.notice);
+    else return message;
+  throw new Error('The writer has said nothing.');
 }

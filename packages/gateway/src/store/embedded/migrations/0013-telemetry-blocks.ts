@@ -1,5 +1,10 @@
 import type { Migration } from '../migrate.ts';
 
+/** Fewer are there within seconds. */
+const notableRecords = 100_000;
+/** Of a busy machine; a quiet one does several times as many (docs/performance.md). */
+const recordsPerMinute = 1_000_000;
+
 /**
  * Records are stored in blocks, a row each: a logs request as it came, or records as JSON (`form` says which; what is in
  * `content` and `summary` only the telemetry knows). A row is named by the id of its last record, so that the blocks behind
@@ -10,6 +15,16 @@ import type { Migration } from '../migrate.ts';
  */
 export const telemetryBlocksMigration: Migration = {
   name: 'telemetry: blocks of records',
+  notice(db) {
+    const records = Number(db.prepare('SELECT records FROM telemetry_head').get()?.['records'] ?? 0);
+    if (records < notableRecords) return undefined;
+    const minutes = Math.ceil(records / recordsPerMinute);
+    return (
+      `The database is brought up to date: ${records.toLocaleString('en')} stored telemetry records are carried over, ` +
+      `which may take ${minutes} minute${minutes === 1 ? '' : 's'} and needs free space of two and a half times the ` +
+      'size of the database meanwhile. Let it run: if it is ended before, it begins anew with the next start.'
+    );
+  },
   sql: `
     CREATE TABLE telemetry_block (
       last_id INTEGER PRIMARY KEY,
