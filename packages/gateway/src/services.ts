@@ -1,43 +1,17 @@
-import { createBridgeEngine } from '@sallyport/bridge/server';
-import { createIds, createLocalWakeups, systemRandom, type Clock, type Log } from '@sallyport/core';
-import { createAuthorizationServer } from '@sallyport/oauth/server';
-import {
-  createBundleFiles,
-  createDamagedBlocks,
-  createExporter,
-  createFeedbackEngine,
-  createTelemetryEngine,
-  type Exporter,
-  type ExporterOptions,
-} from '@sallyport/telemetry/server';
+import type { Clock, Log } from '@sallyport/core';
 import type { Served } from './app.ts';
-import { exportOf } from './config/export.ts';
-import { createAuthenticator } from './authenticator.ts';
 import type { Config } from './config/schema.ts';
-import type { Handlers } from './http/handler.ts';
-import { engineStats } from './metrics/engines.ts';
-import { createPages } from './pages/pages.ts';
-import { openPassthrough } from './passthrough/open.ts';
-import { openOutbox } from './passthrough/outbox.ts';
+import { openEngines } from './engines.ts';
+import { Housekeeping } from './housekeeping.ts';
 import { createCallOrigins } from './http/call-origin.ts';
-import { adminGates, adminHandlers } from './routes/admin.ts';
+import { openPassthrough } from './passthrough/open.ts';
 import type { Passthrough } from './passthrough/routes.ts';
-import { accountHandlers } from './routes/account.ts';
-import { bridgeHandlers } from './routes/bridge.ts';
-import { devicesHandlers } from './routes/devices.ts';
-import { environmentsHandlers } from './routes/environments.ts';
-import { registerIssuerPath } from './routes/issuer-path.ts';
-import { feedbackGates, feedbackHandlers } from './routes/feedback.ts';
-import { oauthHandlers } from './routes/oauth.ts';
-import { sessionsHandlers } from './routes/sessions.ts';
-import { telemetryHandlers } from './routes/telemetry.ts';
-import { workerHandlers } from './routes/worker.ts';
+import { createServing, servesOAuth } from './serving.ts';
 import { lowOnSpace } from './store/embedded/free-space.ts';
 import { lockStore } from './store/embedded/lock.ts';
-import { embeddedStorePath, feedbackDirectory } from './store/embedded/path.ts';
+import { embeddedStorePath } from './store/embedded/path.ts';
 import { keepPrivate } from './store/embedded/private-file.ts';
 import { openEmbeddedStore, type EmbeddedStore } from './store/embedded/store.ts';
-import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
 /** The engines over their stores, and all that the gateway's routes need of them. */
 export interface Services {
@@ -91,129 +65,31 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   }
 }
 
-const sweepMs = 5 * 60_000;
-
 async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<Services> {
-  const { config, publicUrl, clock, log } = options;
-  const { dialect } = config;
-  const random = systemRandom;
-  const ids = createIds(clock, random);
-  const wakeups = createLocalWakeups();
+  const { config, clock, log } = options;
   const callOrigins = createCallOrigins();
-
-  const oauth = await createAuthorizationServer({
-    store: store.oauth,
-    issuer: publicUrl,
-    config: config.oauth,
-    otherTokenSeconds: workerTokenSeconds,
-    clock,
-    random,
-    ids,
+  const engines = await openEngines(store, { ...options, callOrigin: () => callOrigins.current() });
+  const { oauth, bridge, feedback, exporter, outbox } = engines;
+  const lowDisk = () => lowOnSpace(embeddedStorePath(config), config.lowDiskBytes);
+  const housekeeping = new Housekeeping(engines, { clock, log, lowDisk });
+  const { dialect } = config;
+  const serving = createServing(engines, {
     dialect,
-    log,
-    wakeups,
-    callOrigin: () => callOrigins.current(),
-  });
-  const workerTokens = createWorkerTokens(oauth.signer, clock);
-  const bridge = createBridgeEngine({
-    store: store.bridge,
     clock,
-    random,
-    ids,
-    wakeups,
-    workerTokens,
-    devices: oauth.trustedDevices,
-    apiBaseUrl: publicUrl,
-    config: config.bridge,
-    log,
+    callOrigins,
+    checkStore: () => store.check(),
+    lowDisk,
   });
-  const organizations = {
-    async isZeroDataRetention(organizationId: string) {
-      return (await oauth.organizations.get(organizationId))?.zeroDataRetention ?? false;
-    },
-  };
-  const damaged = createDamagedBlocks(log);
-  const telemetry = createTelemetryEngine({
-    store: store.telemetry,
-    organizations,
-    wakeups,
-    clock,
-    log,
-    damaged,
-    config: config.telemetry,
-  });
-  const exporter = await openExport(config, { store: store.telemetry, wakeups, clock, random, log, damaged });
-  const outbox = await openOutbox({ store: store.outbox, clock, random, log });
-  const files = createBundleFiles(feedbackDirectory(config));
-  const feedback = createFeedbackEngine({ store: store.feedback, files, organizations, clock, ids, log });
-
-  const pages = createPages(oauth, { dialect, random });
-  const handlers: Handlers = {
-    oauth: oauthHandlers(oauth, pages.consent),
-    account: accountHandlers(oauth),
-    admin: adminHandlers(oauth),
-    devices: devicesHandlers(oauth),
-    bridge: bridgeHandlers(bridge),
-    sessions: sessionsHandlers(bridge),
-    worker: workerHandlers(bridge),
-    telemetry: telemetryHandlers(telemetry, clock),
-    environments: environmentsHandlers(bridge),
-    feedback: feedbackHandlers(feedback, clock),
-  };
-
   await feedback.start();
   await bridge.start();
   exporter?.start();
-  const disk = () => lowOnSpace(embeddedStorePath(config), config.lowDiskBytes);
-  const warnOfDisk = () =>
-    disk().then(
-      (sentence) => sentence !== undefined && log.warn({}, sentence),
-      (error: unknown) => log.warn({ err: error }, 'the space left on the disk is not known'),
-    );
-  void warnOfDisk();
-  const closing = new AbortController();
-  let compacting: Promise<void> | undefined;
-  const sweep = () => {
-    void warnOfDisk();
-    for (const area of [oauth, telemetry])
-      area.sweep().catch((error: unknown) => log.error({ err: error }, 'expired records could not be swept'));
-    compacting ??= telemetry
-      .compact(closing.signal)
-      .catch((error: unknown) => log.error({ err: error }, 'small blocks of telemetry could not be merged'))
-      .finally(() => (compacting = undefined));
-    sweeper = clock.after(sweepMs, sweep);
-  };
-  let sweeper = clock.after(sweepMs, sweep);
+  housekeeping.start();
 
-  const authenticator = createAuthenticator(oauth, workerTokens);
   const open = new Set<Passthrough>();
   async function serveAnew(config: Config): Promise<Served> {
     const passthrough = await openPassthrough(config, clock, log, outbox);
     open.add(passthrough);
-    return {
-      authenticator,
-      grants: oauth.grants,
-      handlers,
-      gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
-      callOrigins,
-      passthrough,
-      mayKeep: async (organizationId) => !(await organizations.isZeroDataRetention(organizationId)),
-      ...(servesOAuth(passthrough) && {
-        pages(app) {
-          pages.register(app);
-          registerIssuerPath(app, oauth);
-        },
-        elsewhere: pages.elsewhere,
-      }),
-      checks: { store: () => store.check(), ...passthrough.upstreams.checks },
-      warnings: { disk },
-      stats: [
-        engineStats(bridge, telemetry, exporter),
-        () => passthrough.upstreams.stats(),
-        () => (passthrough.outbox ? outbox.stats() : []),
-      ],
-      drainSteps: [() => bridge.drain()],
-    };
+    return serving(passthrough);
   }
   const served = await serveAnew(config);
   const ownerWithoutPassword = async () => {
@@ -230,36 +106,11 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
       return owner && oauth.accounts.setupLink(owner.id);
     },
     async close() {
-      sweeper.cancel();
-      closing.abort();
-      await compacting;
+      await housekeeping.stop();
       await exporter?.stop();
       await outbox.stop();
       await bridge.stop();
       for (const passthrough of open) await passthrough.close();
-    },
-  };
-}
-
-function servesOAuth(passthrough: Passthrough | undefined): boolean {
-  return passthrough?.destinations.get('oauth')?.to === 'local';
-}
-
-/** A gateway that keeps its telemetry to itself does not load what it takes to send it on. */
-async function openExport(
-  config: Config,
-  ports: Omit<ExporterOptions, 'transport' | 'config'>,
-): Promise<Exporter | undefined> {
-  const destination = exportOf(config);
-  if (destination === undefined) return undefined;
-  const { undiciTransport } = await import('@sallyport/core/client');
-  const transport = undiciTransport({ connections: 1 });
-  const exporter = createExporter({ ...ports, transport, config: destination });
-  return {
-    ...exporter,
-    async stop() {
-      await exporter.stop();
-      await transport.close();
     },
   };
 }

@@ -1,0 +1,86 @@
+import { systemRandom, type Clock, type Dialect } from '@sallyport/core';
+import type { Served } from './app.ts';
+import { createAuthenticator } from './authenticator.ts';
+import type { Engines } from './engines.ts';
+import type { CallOrigins } from './http/call-origin.ts';
+import type { Handlers } from './http/handler.ts';
+import { engineStats } from './metrics/engines.ts';
+import { createPages, type Pages } from './pages/pages.ts';
+import type { Passthrough } from './passthrough/routes.ts';
+import { accountHandlers } from './routes/account.ts';
+import { adminGates, adminHandlers } from './routes/admin.ts';
+import { bridgeHandlers } from './routes/bridge.ts';
+import { devicesHandlers } from './routes/devices.ts';
+import { environmentsHandlers } from './routes/environments.ts';
+import { feedbackGates, feedbackHandlers } from './routes/feedback.ts';
+import { registerIssuerPath } from './routes/issuer-path.ts';
+import { oauthHandlers } from './routes/oauth.ts';
+import { sessionsHandlers } from './routes/sessions.ts';
+import { telemetryHandlers } from './routes/telemetry.ts';
+import { workerHandlers } from './routes/worker.ts';
+
+export interface ServingOptions {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly callOrigins: CallOrigins;
+  /** Rejects while the store does not answer. */
+  readonly checkStore: () => Promise<void>;
+  /** A sentence where the disk fills up. */
+  readonly lowDisk: () => Promise<string | undefined>;
+}
+
+/** What an app serves of the engines, beside what passes through. */
+export function createServing(
+  engines: Engines,
+  options: ServingOptions,
+): (passthrough: Passthrough) => Served {
+  const { oauth, organizations, feedback, bridge, telemetry, exporter, outbox } = engines;
+  const pages = createPages(oauth, { dialect: options.dialect, random: systemRandom });
+  const always = {
+    authenticator: createAuthenticator(oauth, engines.workerTokens),
+    grants: oauth.grants,
+    handlers: handlersOf(engines, pages, options.clock),
+    gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
+    callOrigins: options.callOrigins,
+    mayKeep: async (organizationId: string) => !(await organizations.isZeroDataRetention(organizationId)),
+    warnings: { disk: options.lowDisk },
+    drainSteps: [() => bridge.drain()],
+  };
+  const pagesOfOurs: Pick<Served, 'pages' | 'elsewhere'> = {
+    pages(app) {
+      pages.register(app);
+      registerIssuerPath(app, oauth);
+    },
+    elsewhere: pages.elsewhere,
+  };
+  return (passthrough) => ({
+    ...always,
+    passthrough,
+    ...(servesOAuth(passthrough) && pagesOfOurs),
+    checks: { store: options.checkStore, ...passthrough.upstreams.checks },
+    stats: [
+      engineStats(bridge, telemetry, exporter),
+      () => passthrough.upstreams.stats(),
+      () => (passthrough.outbox ? outbox.stats() : []),
+    ],
+  });
+}
+
+export function servesOAuth(passthrough: Passthrough | undefined): boolean {
+  return passthrough?.destinations.get('oauth')?.to === 'local';
+}
+
+function handlersOf({ oauth, bridge, telemetry, feedback }: Engines, pages: Pages, clock: Clock): Handlers {
+  return {
+    oauth: oauthHandlers(oauth, pages.consent),
+    account: accountHandlers(oauth),
+    admin: adminHandlers(oauth),
+    devices: devicesHandlers(oauth),
+    bridge: bridgeHandlers(bridge),
+    sessions: sessionsHandlers(bridge),
+    worker: workerHandlers(bridge),
+    telemetry: telemetryHandlers(telemetry, clock),
+    environments: environmentsHandlers(bridge),
+    feedback: feedbackHandlers(feedback, clock),
+  };
+}
