@@ -52,6 +52,9 @@ export class Housekeeping {
   }
 
   #failed(what: string): (error: unknown) => undefined {
-    return (error) => void this.#options.log.error({ err: error }, what);
+    return (error) => {
+      this.#options.log.error({ err: error }, what);
+      return undefined;
+    };
   }
 }
