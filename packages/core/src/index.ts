@@ -20,11 +20,13 @@ export {
   silentReporter,
   type AccountData,
   type AttributeValue,
+  type GrantListener,
   type Grants,
   type Log,
   type Report,
   type Reporter,
   type TokenSource,
+  type WakeListener,
   type Wakeups,
 } from './ports.ts';
 export { createLocalWakeups } from './wakeups.ts';

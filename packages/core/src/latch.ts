@@ -1,20 +1,21 @@
+import type { WakeListener } from './ports.ts';
+
 /** Remembers that something happened until somebody waited for it. */
-export interface Latch {
-  set(): void;
-  /** Resolves at once if it was set since the last wait, else when it is set, or when `signal` aborts. */
+export interface Latch extends WakeListener {
+  /** Resolves at once if it was woken since the last wait, else when it is woken, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
 export function createLatch(): Latch {
-  let isSet = false;
+  let isAwake = false;
   let release: (() => void) | undefined;
   return {
-    set() {
-      isSet = true;
+    wake() {
+      isAwake = true;
       release?.();
     },
     async wait(signal) {
-      if (!isSet && !signal.aborted) {
+      if (!isAwake && !signal.aborted) {
         await new Promise<void>((resolve) => {
           release = () => resolve();
           signal.addEventListener('abort', release, { once: true });
@@ -22,7 +23,7 @@ export function createLatch(): Latch {
         if (release) signal.removeEventListener('abort', release);
         release = undefined;
       }
-      isSet = false;
+      isAwake = false;
     },
   };
 }

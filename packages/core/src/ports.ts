@@ -48,17 +48,27 @@ export const silentReporter: Reporter = { report: () => undefined };
 /** Tells waiting parties of this process, and of others where a bus connects them, that something about `topic` changed. */
 export interface Wakeups {
   notify(topic: string): void;
-  /** `wake` runs after each notification, never synchronously inside `subscribe`; returns the unsubscription. */
-  subscribe(topic: string, wake: () => void): () => void;
+  /** `listener` is woken after each notification, never synchronously inside `subscribe`. */
+  subscribe(topic: string, listener: WakeListener): void;
+  /** Ends one subscription. */
+  unsubscribe(topic: string, listener: WakeListener): void;
+}
+
+/** An object, and not a function with what it names around it: there are thousands. */
+export interface WakeListener {
+  wake(): void;
 }
 
 /** What stands behind credentials: a login or an API key, by its id. */
 export interface Grants {
-  /**
-   * Runs `revoked` once, soon after the grant stands no more, whoever ended it; returns the end of the watch. Each watch has
-   * a function of its own.
-   */
-  watch(grantId: string, revoked: () => void): () => void;
+  /** `listener` is told once, soon after the grant stands no more, whoever ended it. Each watch has a listener of its own. */
+  watch(grantId: string, listener: GrantListener): void;
+  unwatch(grantId: string, listener: GrantListener): void;
+}
+
+/** An object, as `WakeListener` is. */
+export interface GrantListener {
+  revoked(): void;
 }
 
 /** What an engine keeps of an account: for its export, and for its erasure. */

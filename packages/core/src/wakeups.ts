@@ -1,24 +1,24 @@
-import type { Wakeups } from './ports.ts';
+import type { WakeListener, Wakeups } from './ports.ts';
 
 /** Wake-ups within one process. A replica's bus wraps it. */
 export function createLocalWakeups(): Wakeups {
   /** Lists that are never changed: nearly all are of one, of which there are thousands, and a set is three times as large. */
-  const waiting = new Map<string, readonly (() => void)[]>();
+  const waiting = new Map<string, readonly WakeListener[]>();
   return {
     notify(topic) {
       // Of this moment: a wake may subscribe again at once, and must then wait for the next notification.
-      for (const wake of waiting.get(topic) ?? []) wake();
+      for (const listener of waiting.get(topic) ?? []) listener.wake();
     },
-    subscribe(topic, wake) {
+    subscribe(topic, listener) {
       // Not spread: that would make room for sixteen more.
-      waiting.set(topic, (waiting.get(topic) ?? []).concat(wake));
-      return () => {
-        const wakes = waiting.get(topic);
-        const at = wakes?.indexOf(wake) ?? -1;
-        if (wakes === undefined || at === -1) return;
-        if (wakes.length === 1) waiting.delete(topic);
-        else waiting.set(topic, wakes.toSpliced(at, 1));
-      };
+      waiting.set(topic, (waiting.get(topic) ?? []).concat(listener));
+    },
+    unsubscribe(topic, listener) {
+      const listeners = waiting.get(topic);
+      const at = listeners?.indexOf(listener) ?? -1;
+      if (listeners === undefined || at === -1) return;
+      if (listeners.length === 1) waiting.delete(topic);
+      else waiting.set(topic, listeners.toSpliced(at, 1));
     },
   };
 }

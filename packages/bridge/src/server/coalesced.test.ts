@@ -4,13 +4,16 @@ import { Coalesced } from './coalesced.ts';
 test('runs once more for whatever is asked meanwhile, and loses nothing that is asked at the very end', async () => {
   let runs = 0;
   let atOnce = 0;
-  const coalesced = new Coalesced(async () => {
-    expect(++atOnce).toBe(1);
-    await Promise.resolve();
-    atOnce--;
-    runs++;
-  });
-  const run = () => coalesced.run();
+  class Counting extends Coalesced {
+    protected async act(): Promise<void> {
+      expect(++atOnce).toBe(1);
+      await Promise.resolve();
+      atOnce--;
+      runs++;
+    }
+  }
+  const counting = new Counting();
+  const run = () => counting.run();
   await Promise.all([run(), run(), run()]);
   expect(runs).toBe(2);
   // Asked at each of the microtasks around the end, one by one.

@@ -1,17 +1,20 @@
+import type { WakeListener } from '@sallyport/core';
+
 /**
- * Runs `act`, never two at a time: asked while it runs, it runs once more afterwards. A class, and not a function with its
- * state around it: each stream and each held poll has one.
+ * What acts when it is woken, never two at a time: woken while it acts, it acts once more afterwards. A base class, so that it
+ * costs each stream and each held poll two fields.
  */
-export class Coalesced {
-  readonly #act: () => Promise<void>;
+export abstract class Coalesced implements WakeListener {
   #isAsked = false;
   #running: Promise<void> | undefined;
 
-  constructor(act: () => Promise<void>) {
-    this.#act = act;
+  protected abstract act(): Promise<void>;
+
+  wake(): void {
+    void this.run();
   }
 
-  /** Resolves when nothing is asked any more, so at least one whole run came after the call. */
+  /** Resolves when nothing is asked any more, so at least one whole act came after the call. */
   run(): Promise<void> {
     this.#isAsked = true;
     return (this.#running ??= this.#loop());
@@ -21,7 +24,7 @@ export class Coalesced {
     try {
       while (this.#isAsked) {
         this.#isAsked = false;
-        await this.#act();
+        await this.act();
       }
     } finally {
       // Here and not in a `then`: a call between the last look and that would be lost.

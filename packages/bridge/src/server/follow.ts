@@ -27,7 +27,7 @@ export async function* followLog(
 ): AsyncGenerator<FollowerItem, void, void> {
   const latch = createLatch();
   // Before the first read: what is appended between the two must wake.
-  const unsubscribe = wakeups.subscribe(sessionTopic(sessionId), () => latch.set());
+  wakeups.subscribe(sessionTopic(sessionId), latch);
   try {
     const { after, isLost } = placeInLog(from, head, head.oldestSeq - 1);
     if (isLost) yield { kind: 'notice', type: 'resync_required', data: { oldest_seq: head.oldestSeq } };
@@ -55,6 +55,6 @@ export async function* followLog(
       await latch.wait(signal);
     }
   } finally {
-    unsubscribe();
+    wakeups.unsubscribe(sessionTopic(sessionId), latch);
   }
 }

@@ -1,9 +1,9 @@
-import { ServiceError } from '@sallyport/core';
+import { ServiceError, type WakeListener } from '@sallyport/core';
 import type { BridgeHint } from '@sallyport/core/contract';
 import { closeCodes } from '../protocol/frames.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Context } from './context.ts';
-import type { StreamSocket } from './stream-socket.ts';
+import type { SocketListener, StreamSocket } from './stream-socket.ts';
 import { leaveTopic, stopTopic, workTopic } from './topics.ts';
 
 /** Then the client comes back with a fresh token: none lives longer. */
@@ -20,17 +20,37 @@ export interface HintStreamOptions {
   readonly onEnd: (stream: HintStream) => void;
 }
 
+/** Does one thing for a stream while that is open; what fails ends the stream. */
+class Guarded extends Coalesced {
+  readonly #stream: HintStream;
+  readonly #act: () => Promise<unknown>;
+
+  constructor(stream: HintStream, act: () => Promise<unknown>) {
+    super();
+    this.#stream = stream;
+    this.#act = act;
+  }
+
+  protected async act(): Promise<void> {
+    try {
+      if (this.#stream.isOpen) await this.#act();
+    } catch (error) {
+      this.#stream.fail(error);
+    }
+  }
+}
+
 /**
  * A bridge's persistent WebSocket: says that a poll is worth it, and what was stopped. Hints only: nothing is granted here,
  * and one that gets lost costs no more than the time until the next poll.
  */
-export class HintStream {
+export class HintStream implements SocketListener {
   readonly #context: Context;
   readonly #environmentId: string;
   readonly #socket: StreamSocket;
   readonly #check: () => Promise<unknown>;
   readonly #onEnd: (stream: HintStream) => void;
-  readonly #subscriptions: readonly (() => void)[];
+  readonly #subscriptions: readonly (readonly [topic: string, listener: WakeListener])[];
   readonly #openedAt: number;
   #isOpen = true;
   #frameAt: number;
@@ -47,22 +67,20 @@ export class HintStream {
     this.#onEnd = onEnd;
     this.#openedAt = this.#frameAt = this.#pingedAt = clock.monotonic();
     this.#stops = { at: clock.now(), workId: '' };
-    const offerWork = this.#guarded(() => this.#offerWork());
+    const offer = new Guarded(this, () => this.#offerWork());
     this.#subscriptions = [
-      wakeups.subscribe(workTopic(environmentId), offerWork),
-      wakeups.subscribe(
-        stopTopic(environmentId),
-        this.#guarded(() => this.#tellStops()),
-      ),
-      wakeups.subscribe(
-        leaveTopic(environmentId),
-        this.#guarded(() => this.#leave()),
-      ),
+      [workTopic(environmentId), offer],
+      [stopTopic(environmentId), new Guarded(this, () => this.#tellStops())],
+      [leaveTopic(environmentId), new Guarded(this, () => this.#leave())],
     ];
-    const sawFrame = () => this.#sawFrame();
-    socket.listen({ message: sawFrame, pong: sawFrame, closed: () => this.#end() });
-    this.#sawFrame();
-    offerWork();
+    for (const [topic, listener] of this.#subscriptions) wakeups.subscribe(topic, listener);
+    socket.listen(this);
+    this.pong();
+    offer.wake();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** Pings, and ends what is silent, or whose caller may not be here any more. */
@@ -74,7 +92,7 @@ export class HintStream {
     if (now - this.#pingedAt < config.pingSeconds * 1000) return;
     this.#pingedAt = now;
     this.#socket.ping();
-    this.#guarded(() => this.#check())();
+    new Guarded(this, () => this.#check()).wake();
   }
 
   announceDrain(reconnectInMs: number): void {
@@ -84,22 +102,26 @@ export class HintStream {
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     this.#socket.close(code, reason);
-    this.#end();
+    this.closed();
   }
 
   #terminate(): void {
     this.#socket.terminate();
-    this.#end();
+    this.closed();
   }
 
-  #end(): void {
+  closed(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    for (const [topic, listener] of this.#subscriptions) this.#context.wakeups.unsubscribe(topic, listener);
     this.#onEnd(this);
   }
 
-  #sawFrame(): void {
+  message(): void {
+    this.pong();
+  }
+
+  pong(): void {
     if (!this.#isOpen) return;
     this.#frameAt = this.#context.clock.monotonic();
     this.#context.presence.seen(this.#environmentId);
@@ -111,19 +133,7 @@ export class HintStream {
       this.#socket.send(JSON.stringify(hint), () => undefined);
   }
 
-  /** Runs one at a time; what fails ends the stream. */
-  #guarded(act: () => Promise<unknown>): () => void {
-    const guarded = new Coalesced(async () => {
-      try {
-        if (this.#isOpen) await act();
-      } catch (error) {
-        this.#fail(error);
-      }
-    });
-    return () => void guarded.run();
-  }
-
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (error instanceof ServiceError && error.status === 404) return this.close(closeCodes.gone, 'gone');
     if (error instanceof ServiceError && error.status < 500)
       return this.close(closeCodes.revoked, error.code);

@@ -1,20 +1,23 @@
-import type { Clock } from '@sallyport/core';
 import type { WorkerEvent } from '../protocol/frames.ts';
-import type { BridgeConfig } from './config.ts';
+import type { Context } from './context.ts';
 import type { StreamSocket } from './stream-socket.ts';
 
 /** Events of one act. */
 const batchSize = 500;
+
+/** Where the events go. */
+export interface EventLog {
+  append(events: readonly WorkerEvent[]): Promise<void>;
+}
 
 /**
  * A worker's events on their way into the log: appended in order, one batch at a time, so that what comes while one is
  * committed shares the next. Reading stops while too many come in a second, or too many bytes wait.
  */
 export class Inbox {
+  readonly #log: EventLog;
   readonly #socket: StreamSocket;
-  readonly #clock: Clock;
-  readonly #config: BridgeConfig;
-  readonly #append: (events: readonly WorkerEvent[]) => Promise<void>;
+  readonly #context: Pick<Context, 'clock' | 'config'>;
   #waiting: { readonly event: WorkerEvent; readonly size: number }[] = [];
   #bytes = 0;
   #appending = false;
@@ -23,17 +26,16 @@ export class Inbox {
   #isPaused = false;
   #isStopped = false;
 
-  constructor(
-    socket: StreamSocket,
-    clock: Clock,
-    config: BridgeConfig,
-    append: (events: readonly WorkerEvent[]) => Promise<void>,
-  ) {
+  constructor(log: EventLog, socket: StreamSocket, context: Pick<Context, 'clock' | 'config'>) {
+    this.#log = log;
     this.#socket = socket;
-    this.#clock = clock;
-    this.#config = config;
-    this.#append = append;
-    this.#secondStart = clock.monotonic();
+    this.#context = context;
+    this.#secondStart = context.clock.monotonic();
+  }
+
+  /** Whether nothing is under way, and nothing to be remembered. */
+  get isQuiet(): boolean {
+    return this.#inSecond === 0 && !this.#appending && !this.#isStopped;
   }
 
   push(event: WorkerEvent, size: number): void {
@@ -52,8 +54,9 @@ export class Inbox {
   }
 
   tick(): void {
-    if (this.#clock.monotonic() - this.#secondStart < 1000) return;
-    this.#secondStart = this.#clock.monotonic();
+    const now = this.#context.clock.monotonic();
+    if (now - this.#secondStart < 1000) return;
+    this.#secondStart = now;
     this.#inSecond = 0;
     this.#regulate();
   }
@@ -62,7 +65,7 @@ export class Inbox {
     this.#appending = true;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, batchSize);
-      await this.#append(batch.map(({ event }) => event));
+      await this.#log.append(batch.map(({ event }) => event));
       for (const { size } of batch) this.#bytes -= size;
       this.#regulate();
     }
@@ -70,7 +73,7 @@ export class Inbox {
   }
 
   #regulate(): void {
-    const { inboundEventsPerSecond, sendHighBytes } = this.#config;
+    const { inboundEventsPerSecond, sendHighBytes } = this.#context.config;
     const isTooMuch = this.#inSecond >= inboundEventsPerSecond || this.#bytes >= sendHighBytes;
     if (isTooMuch === this.#isPaused) return;
     this.#isPaused = isTooMuch;

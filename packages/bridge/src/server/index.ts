@@ -10,7 +10,8 @@ export type { Environments } from './environments.ts';
 export type { Handshake, WorkerCredentials } from './handshake.ts';
 export type { Registry } from './registry.ts';
 export type { Sessions } from './sessions.ts';
-export type { PollAnswer, WorkDesk, WorkItem, WorkReference, WorkStatus } from './work.ts';
+export type { Poll, PollAnswer, WorkItem } from './poll.ts';
+export type { WorkDesk, WorkReference, WorkStatus } from './work.ts';
 export { sessionTopic, workTopic } from './topics.ts';
 export {
   closeCodes,

@@ -1,8 +1,14 @@
+import type { WakeListener } from '@sallyport/core';
 import type { ServiceFrame } from '../protocol/frames.ts';
 import type { Context } from './context.ts';
 import { toSessionEvent } from './log.ts';
 import type { StreamSocket } from './stream-socket.ts';
 import type { StoredEvent } from './records.ts';
+
+interface Page {
+  readonly events: StoredEvent[];
+  readonly scannedTo: number;
+}
 
 /**
  * What a worker's socket gets: a cursor into the session's log that moves only while the socket takes more, so a reader
@@ -12,22 +18,28 @@ export class Outbound {
   readonly #context: Context;
   readonly #sessionId: string;
   readonly #socket: StreamSocket;
-  /** The socket that was full takes more. */
-  readonly #onRoom: () => void;
+  /** Woken when the socket that was full takes more. */
+  readonly #reader: WakeListener;
   #cursor: number;
-  #page: StoredEvent[] = [];
-  #scannedTo: number;
+  /** What was read and is not sent yet. */
+  #page: Page | undefined;
   #caughtUp = false;
   #isClosed = false;
   /** When the socket last took something while it was full; undefined while it is not. */
   #stuckSince: number | undefined;
 
-  constructor(context: Context, sessionId: string, socket: StreamSocket, after: number, onRoom: () => void) {
+  constructor(
+    context: Context,
+    sessionId: string,
+    socket: StreamSocket,
+    after: number,
+    reader: WakeListener,
+  ) {
     this.#context = context;
     this.#sessionId = sessionId;
     this.#socket = socket;
-    this.#onRoom = onRoom;
-    this.#cursor = this.#scannedTo = after;
+    this.#reader = reader;
+    this.#cursor = after;
   }
 
   /** Up to where the log was sent. */
@@ -65,8 +77,7 @@ export class Outbound {
       without: 'worker',
     });
     if (scannedTo > this.#cursor) {
-      this.#page = [...events];
-      this.#scannedTo = scannedTo;
+      this.#page = { events: [...events], scannedTo };
       return true;
     }
     if (!this.#caughtUp) this.send({ type: 'caught_up', seq: this.#cursor });
@@ -77,19 +88,21 @@ export class Outbound {
   /** Sends the rest of the page; false where the socket is full, or closed. */
   #sendPage(): boolean {
     const { config, clock } = this.#context;
-    for (let event = this.#page[0]; event && !this.#isClosed; event = this.#page[0]) {
+    const { events, scannedTo } = this.#page ?? { events: [], scannedTo: this.#cursor };
+    for (let event = events[0]; event && !this.#isClosed; event = events[0]) {
       const text = JSON.stringify(toSessionEvent(this.#sessionId, event));
       const waiting = this.#socket.bufferedAmount;
       if (waiting > 0 && waiting + Buffer.byteLength(text) > config.sendHighBytes) {
         this.#stuckSince ??= clock.monotonic();
         return false;
       }
-      this.#page.shift();
+      events.shift();
       this.#cursor = event.seq;
       this.#socket.send(text, () => this.#sent());
     }
     if (this.#isClosed) return false;
-    this.#cursor = this.#scannedTo;
+    this.#cursor = scannedTo;
+    this.#page = undefined;
     return true;
   }
 
@@ -97,6 +110,6 @@ export class Outbound {
     if (this.#stuckSince === undefined || this.#isClosed) return;
     const isRoomy = this.#socket.bufferedAmount < this.#context.config.sendLowBytes;
     this.#stuckSince = isRoomy ? undefined : this.#context.clock.monotonic();
-    if (isRoomy) this.#onRoom();
+    if (isRoomy) this.#reader.wake();
   }
 }

@@ -2,29 +2,12 @@ import type { WorkState } from '@sallyport/core/contract';
 import { timing, wake, type Context } from './context.ts';
 import { environmentDeleted } from './environment-errors.ts';
 import type { WorkerProof } from './acts.ts';
+import type { Poll } from './poll.ts';
 import type { PollQueue } from './queue.ts';
 import type { Caller } from './records.ts';
 import type { Registry } from './registry.ts';
 import { stopTopic } from './topics.ts';
 import type { WorkerStreams } from './worker-streams.ts';
-
-/** Two that poll in one name would take turns as fast as they can. */
-const supersededMs = 5_000;
-
-export type WorkItem = {
-  readonly id: string;
-  readonly data: { readonly type: string; readonly id: string };
-};
-
-export interface PollAnswer {
-  readonly work: WorkItem | null;
-  /** What the caller should wait before its next poll. */
-  readonly nextPollMs: number;
-  /** A newer poll of the same worker took its place: of another process, if its caller still hears this. */
-  readonly isSuperseded: boolean;
-  /** To be called when the answer did not reach its caller. */
-  giveBack(): Promise<void>;
-}
 
 export interface WorkReference {
   readonly environmentId: string;
@@ -38,6 +21,7 @@ export type WorkStatus = {
 
 /** What a bridge does with work items. All throw `not_found` and `forbidden` of the environment. */
 export interface WorkDesk {
+  /** Resolves once the poll has its place in the queue. */
   poll(
     caller: Caller,
     request: {
@@ -45,9 +29,8 @@ export interface WorkDesk {
       readonly blockMs?: number | undefined;
       readonly types?: readonly string[] | undefined;
       readonly capacity?: number | undefined;
-      readonly signal: AbortSignal;
     },
-  ): Promise<PollAnswer>;
+  ): Promise<Poll>;
   /** Throws `ack_already_processed` or `work_stopped`. */
   ack(caller: Caller, work: WorkReference): Promise<WorkStatus>;
   /**
@@ -79,30 +62,15 @@ export function createWorkDesk(
   parts: { readonly registry: Registry; readonly queue: PollQueue; readonly streams: WorkerStreams },
 ): WorkDesk {
   const { registry, queue, streams } = parts;
-  const { store, presence, random } = context;
+  const { store, presence } = context;
 
   return {
-    async poll(caller, { environmentId, blockMs = 0, types = ['session'], capacity, signal }) {
+    async poll(caller, { environmentId, blockMs = 0, types = ['session'], capacity }) {
       const { archivedAt } = await registry.held(caller, environmentId);
       if (archivedAt !== null) throw environmentDeleted('archived');
       presence.seen(environmentId);
-      const takesWork = capacity !== 0;
       const { workerKey } = caller;
-      const claimed = await queue.poll({ environmentId, workerKey, types, blockMs, takesWork, signal });
-      const isSuperseded = claimed === 'superseded';
-      if (claimed === null || isSuperseded)
-        return {
-          work: null,
-          nextPollMs: Math.floor((isSuperseded ? supersededMs : 0) + random.fraction() * 1001),
-          isSuperseded,
-          giveBack: () => Promise.resolve(),
-        };
-      return {
-        work: { id: claimed.id, data: { type: claimed.type, id: claimed.sessionId } },
-        nextPollMs: 0,
-        isSuperseded: false,
-        giveBack: () => queue.giveBack(claimed),
-      };
+      return queue.poll({ environmentId, workerKey, types, blockMs, takesWork: capacity !== 0 });
     },
 
     async ack(caller, { environmentId, workId }) {

@@ -4,7 +4,7 @@ import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
 import { readWorkerFrame } from '../protocol/worker-frame.ts';
 import { Coalesced } from './coalesced.ts';
 import { timing, type Context } from './context.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox, type EventLog } from './inbox.ts';
 import { Outbound } from './outbound.ts';
 import type { Renewal, WorkerAttached } from './acts.ts';
 import type { WorkerClaims, WorkerTokens } from './ports.ts';
@@ -29,53 +29,51 @@ export interface WorkerStreamOptions {
  * One worker's WebSocket: its events are appended in order and acknowledged once they are durable, the session's log goes
  * out to it, and every frame is a sign of life. Ends when a newer worker, a person or the clock says so.
  */
-export class WorkerStream implements SocketListener {
-  readonly claims: WorkerClaims;
+export class WorkerStream extends Coalesced implements SocketListener, EventLog {
+  /** Of the token that lasts longest. */
+  #claims: WorkerClaims;
   readonly #context: Context;
   readonly #tokens: WorkerTokens;
   readonly #socket: StreamSocket;
-  readonly #inbox: Inbox;
+  /** There while events come in. */
+  #inbox: Inbox | undefined;
   readonly #outbound: Outbound;
   readonly #stream: number;
   readonly #onEnd: (stream: WorkerStream) => void;
-  readonly #unsubscribe: () => void;
-  readonly #pump: Coalesced;
 
   #isOpen = true;
 
   #takenSeq: number;
-  #expiresAt: number;
   #toldExpiry = false;
   #badFrames = 0;
   #frameAt: number;
   #frameMonotonic: number;
   #pingedAt: number;
-  #written: { readonly at: number; readonly monotonic: number; readonly takenSeq: number };
+  /** Whether anything came since the last sign of life that was written. */
+  #hasNews = false;
+  #writtenMonotonic: number;
+  #writtenSeq: number;
 
   constructor({ context, workerTokens, claims, socket, log, from, onEnd }: WorkerStreamOptions) {
-    const { clock, wakeups, config } = context;
-    this.claims = claims;
+    super();
+    const { clock, wakeups } = context;
+    this.#claims = claims;
     this.#context = context;
     this.#tokens = workerTokens;
     this.#socket = socket;
     this.#stream = log.stream;
     this.#onEnd = onEnd;
-    this.#takenSeq = log.takenSeq;
-    this.#expiresAt = claims.expiresAt;
+    this.#takenSeq = this.#writtenSeq = log.takenSeq;
     this.#frameAt = clock.now();
-    this.#frameMonotonic = this.#pingedAt = clock.monotonic();
-    this.#written = { at: this.#frameAt, monotonic: this.#frameMonotonic, takenSeq: log.takenSeq };
-    this.#pump = new Coalesced(() => this.#goOn());
-    this.#inbox = new Inbox(socket, clock, config, (events) => this.#append(events));
+    this.#frameMonotonic = this.#pingedAt = this.#writtenMonotonic = clock.monotonic();
 
     const { after, isLost } = placeInLog(from, log, log.takenSeq);
-    const wake = () => void this.#pump.run();
-    this.#outbound = new Outbound(context, claims.sessionId, socket, after, wake);
+    this.#outbound = new Outbound(context, claims.sessionId, socket, after, this);
     // Before the first read: what is appended between the two must wake.
-    this.#unsubscribe = wakeups.subscribe(sessionTopic(claims.sessionId), wake);
+    wakeups.subscribe(sessionTopic(claims.sessionId), this);
     socket.listen(this);
     if (isLost) this.#outbound.send({ type: 'resync_required', oldest_seq: log.oldestSeq });
-    wake();
+    this.wake();
   }
 
   /** Pings, and ends what is silent, stuck or expired. */
@@ -83,7 +81,8 @@ export class WorkerStream implements SocketListener {
     if (!this.#isOpen) return;
     const { clock, config } = this.#context;
     const monotonic = clock.monotonic();
-    this.#inbox.tick();
+    this.#inbox?.tick();
+    if (this.#inbox?.isQuiet) this.#inbox = undefined;
     if (monotonic - this.#frameMonotonic >= config.idleSeconds * 1000) return this.terminate();
     if (this.#outbound.isStuckFor(config.slowReaderSeconds * 1000))
       return this.close(closeCodes.slowConsumer, 'slow_consumer');
@@ -91,25 +90,22 @@ export class WorkerStream implements SocketListener {
       this.#pingedAt = monotonic;
       this.#socket.ping();
     }
-    const expiresInMs = this.#expiresAt - clock.now();
+    const expiresInMs = this.claims.expiresAt - clock.now();
     if (expiresInMs <= -config.tokenGraceSeconds * 1000)
       return this.close(closeCodes.tokenExpired, 'token_expired');
     if (expiresInMs <= config.tokenNoticeSeconds * 1000 && !this.#toldExpiry) {
       this.#toldExpiry = true;
-      this.#outbound.send({ type: 'token_expiring', expires_at: toTimestamp(this.#expiresAt) });
+      this.#outbound.send({ type: 'token_expiring', expires_at: toTimestamp(this.claims.expiresAt) });
     }
   }
 
   /** The sign of life that is to be written, if there is a new one: any, or only where a write is due. */
   takeRenewal(which: 'all' | 'due'): Renewal | undefined {
     const { clock, config } = this.#context;
-    const monotonic = clock.monotonic();
-    const isNews = this.#frameAt > this.#written.at || this.#takenSeq > this.#written.takenSeq;
     const isDue =
-      this.#takenSeq > this.#written.takenSeq ||
-      monotonic - this.#written.monotonic >= config.leaseWriteSeconds * 1000;
-    if (!isNews || !(isDue || which === 'all')) return undefined;
-    return this.#renewal();
+      this.#takenSeq > this.#writtenSeq ||
+      clock.monotonic() - this.#writtenMonotonic >= config.leaseWriteSeconds * 1000;
+    return this.#hasNews && (isDue || which === 'all') ? this.#renewal() : undefined;
   }
 
   /** The last sign of life of a stream that ended: it decides when the lease runs out. */
@@ -118,10 +114,15 @@ export class WorkerStream implements SocketListener {
   }
 
   #renewal(): Renewal {
-    const monotonic = this.#context.clock.monotonic();
-    this.#written = { at: this.#frameAt, monotonic, takenSeq: this.#takenSeq };
+    this.#hasNews = false;
+    this.#writtenMonotonic = this.#context.clock.monotonic();
+    this.#writtenSeq = this.#takenSeq;
     const { sessionId, epoch } = this.claims;
     return { sessionId, epoch, at: this.#frameAt, takenSeq: this.#takenSeq };
+  }
+
+  get claims(): WorkerClaims {
+    return this.#claims;
   }
 
   /** Up to where the worker has taken what it was sent. */
@@ -150,11 +151,12 @@ export class WorkerStream implements SocketListener {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#outbound.close();
-    this.#unsubscribe();
+    this.#context.wakeups.unsubscribe(sessionTopic(this.claims.sessionId), this);
     this.#onEnd(this);
   }
 
   pong(): void {
+    this.#hasNews = true;
     this.#frameAt = this.#context.clock.now();
     this.#frameMonotonic = this.#context.clock.monotonic();
     this.#context.presence.seen(this.claims.environmentId);
@@ -167,6 +169,7 @@ export class WorkerStream implements SocketListener {
       text === undefined ? { kind: 'bad' as const, reason: 'Frames are text.' } : readWorkerFrame(text);
     switch (read.kind) {
       case 'event':
+        this.#inbox ??= new Inbox(this, this.#socket, this.#context);
         return this.#inbox.push(read.event, text?.length ?? 0);
       case 'frame':
         if (read.frame.type === 'ack') this.#take(read.frame.seq);
@@ -191,7 +194,7 @@ export class WorkerStream implements SocketListener {
       const claims = await this.#tokens.verify(token);
       if (claims.sessionId !== this.claims.sessionId || claims.epoch !== this.claims.epoch)
         throw new ServiceError('invalid_token', 'The token is for another session or epoch.');
-      this.#expiresAt = Math.max(this.#expiresAt, claims.expiresAt);
+      if (claims.expiresAt > this.#claims.expiresAt) this.#claims = claims;
       this.#toldExpiry = false;
     } catch (error) {
       if (!(error instanceof ServiceError))
@@ -205,7 +208,7 @@ export class WorkerStream implements SocketListener {
   }
 
   /** Makes events durable, then acknowledges them. Rejects never: what fails ends the stream, and the worker resends. */
-  async #append(events: readonly WorkerEvent[]): Promise<void> {
+  async append(events: readonly WorkerEvent[]): Promise<void> {
     const { store, wakeups } = this.#context;
     const { sessionId, epoch } = this.claims;
     try {
@@ -214,7 +217,7 @@ export class WorkerStream implements SocketListener {
       wakeups.notify(sessionTopic(sessionId));
       if (appended.length < events.length) this.#refuseAfterEnd();
     } catch (error) {
-      this.#inbox.stop();
+      this.#inbox?.stop();
       if (error instanceof ServiceError && error.status < 500) {
         await this.#isSuperseded();
         return this.close(closeCodes.staleEpoch, error.code);
@@ -225,14 +228,14 @@ export class WorkerStream implements SocketListener {
   }
 
   #refuseAfterEnd(): void {
-    this.#inbox.stop();
+    this.#inbox?.stop();
     const error_description = 'The session has ended: it takes no further events.';
     this.#outbound.send({ type: 'error', error: 'session_ended', error_description });
     this.close(closeCodes.gone, 'session_ended');
   }
 
   /** Looks whether the stream may go on, then sends what the log has and the socket takes. */
-  async #goOn(): Promise<void> {
+  protected async act(): Promise<void> {
     try {
       if (this.#isOpen && !(await this.#isSuperseded())) await this.#outbound.sendLog();
     } catch (error) {

@@ -145,6 +145,11 @@ function checkRate(
     throw new ServiceError('rate_limited', 'Too many requests.', { retryAfterMs: budget.retryAfterMs });
 }
 
+/** What the caller's credential stands on (bridge.md rule 18). */
+export function grantOf(caller: AnyCaller): string | undefined {
+  return caller !== undefined && 'grantId' in caller ? caller.grantId : undefined;
+}
+
 function keyOf(caller: AnyCaller): string | undefined {
   if (caller === undefined) return undefined;
   return 'scopes' in caller ? caller.grantId : caller.sessionId;

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { ServiceError } from '@sallyport/core';
-import { whenEnded, type Ending } from './ending.ts';
+import { whenEnded, type EndListener, type Ending } from './ending.ts';
 
 /**
  * The signal of one call: aborts when the caller hangs up before the answer is out, when `other` aborts, or on `end`. An
  * object that listens itself: each held poll has one.
  */
-export class CallSignal {
+export class CallSignal implements EndListener {
   readonly #controller = new AbortController();
   readonly #other: AbortSignal | undefined;
 
@@ -15,8 +15,7 @@ export class CallSignal {
     if (other?.aborted === true) this.handleEvent();
     other?.addEventListener('abort', this);
     // The caller may have gone while it was asked who it is, or before its body was in.
-    if (response.closed) this.#closed(response);
-    else whenEnded(response, (ending) => this.#closed(ending));
+    whenEnded(response, this);
   }
 
   get signal(): AbortSignal {
@@ -32,7 +31,7 @@ export class CallSignal {
     this.#controller.abort(this.#other?.reason);
   }
 
-  #closed({ writableFinished }: Ending): void {
+  ended({ writableFinished }: Ending): void {
     this.#other?.removeEventListener('abort', this);
     if (!writableFinished) this.#controller.abort(new Error('The caller hung up.'));
   }

@@ -82,9 +82,10 @@ test('a stream that opens while others end is ended at once', async () => {
   const drain = createDrain({ clock: new ManualClock() });
   const run = drain.run([]);
   const ended = gate();
-  const remove = drain.add({ end: () => ended.open(), terminate: () => undefined });
+  const stream = { end: () => ended.open(), terminate: () => undefined };
+  drain.add(stream);
   await ended.opened;
-  remove();
+  drain.remove(stream);
   await run;
 });
 
@@ -103,17 +104,15 @@ test('steps run in order, then streams end one after the other over the time tha
   const clock = new ManualClock();
   const drain = createDrain({ clock, spreadMs: 100, spreadPerStreamMs: 50 });
   const order: string[] = [];
-  const remove = ['a', 'b', 'c', 'd'].map((name) => {
-    const off = drain.add({
-      end: () => {
-        order.push(`${name} at ${clock.monotonic()}`);
-        off();
-      },
-      terminate: () => undefined,
-    });
-    return off;
-  });
-  remove[3]?.();
+  const streams = ['a', 'b', 'c', 'd'].map((name) => ({
+    end() {
+      order.push(`${name} at ${clock.monotonic()}`);
+      drain.remove(this);
+    },
+    terminate: () => undefined,
+  }));
+  for (const stream of streams) drain.add(stream);
+  for (const last of streams.slice(3)) drain.remove(last);
   const run = drain.run([async () => void order.push('first'), async () => void order.push('second')]);
   expect(drain.draining).toBe(true);
   await clock.advance(1000);
@@ -126,7 +125,12 @@ test('steps run in order, then streams end one after the other over the time tha
 
 test('ends at once what does not end by itself', async () => {
   const drain = createDrain({ clock: new ManualClock() });
-  const off = drain.add({ end: () => undefined, terminate: () => off() });
+  drain.add({
+    end: () => undefined,
+    terminate() {
+      drain.remove(this);
+    },
+  });
   const run = drain.run([]);
   drain.terminate();
   await run;

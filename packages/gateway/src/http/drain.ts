@@ -13,8 +13,9 @@ export interface Drain {
   readonly draining: boolean;
   /** Aborts when the drain begins: held polls answer. */
   readonly signal: AbortSignal;
-  /** Counts a stream as open, until the returned function is called; one that comes while draining is ended at once. */
-  add(stream: OpenStream): () => void;
+  /** Counts a stream as open until it is removed; one that comes while draining is ended at once. */
+  add(stream: OpenStream): void;
+  remove(stream: OpenStream): void;
   /** Begins to drain, runs `steps` in order, then ends what streams are left, spread over time. Idempotent. */
   run(steps: readonly (() => Promise<void>)[]): Promise<void>;
   /** Ends what is left at once. */
@@ -55,10 +56,10 @@ export function createDrain({ clock, spreadMs = 10_000, spreadPerStreamMs = 10 }
     add(stream) {
       streams.add(stream);
       if (controller.signal.aborted) stream.end();
-      return () => {
-        streams.delete(stream);
-        if (streams.size === 0) empty?.();
-      };
+    },
+    remove(stream) {
+      streams.delete(stream);
+      if (streams.size === 0) empty?.();
     },
     run: (steps) => (running ??= drain(steps)),
     terminate() {

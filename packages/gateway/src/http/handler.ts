@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/contract';
 import type { Log, Role } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WebSocket } from 'ws';
+import type { OpenSocket } from './open-socket.ts';
 
 /** Who calls with an access token or an API key. */
 export interface Caller {
@@ -74,6 +74,18 @@ export interface HandlerCall<E extends Endpoint> extends Omit<RequestOf<E>, 'bod
   readonly reply: FastifyReply;
 }
 
+/**
+ * An answer that is held back until there is one. Nothing else of the call is kept meanwhile, unless the promise keeps it:
+ * there are thousands.
+ */
+export class Held<T> {
+  readonly answer: Promise<T>;
+
+  constructor(answer: Promise<T>) {
+    this.answer = answer;
+  }
+}
+
 /** One server-sent event; without `event` it is a `message`. `data` is sent as JSON. */
 export interface SseFrame {
   readonly id?: string;
@@ -83,7 +95,7 @@ export interface SseFrame {
 
 /** Takes the socket after the upgrade; where the row has an event stream, `events` gives its frames instead. */
 export interface SocketTaker {
-  (socket: WebSocket): void;
+  (socket: OpenSocket): void;
   readonly events?: () => AsyncIterable<SseFrame>;
 }
 
@@ -101,7 +113,9 @@ export type Result<E extends Endpoint> = E['transport'] extends 'sse'
         ? ResponseOf<E> | ('protobuf' extends Name ? Uint8Array : never)
         : ResponseOf<E>;
 
-export type Handler<E extends Endpoint> = (call: HandlerCall<E>) => Promise<Result<E>>;
+export type Handler<E extends Endpoint> = (
+  call: HandlerCall<E>,
+) => Promise<Result<E> | (E['transport'] extends 'json' ? Held<Result<E>> : never)>;
 
 /** A handler for every row: a missing one is a type error. */
 export type Handlers = {

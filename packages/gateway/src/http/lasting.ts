@@ -1,11 +1,10 @@
 import type { Clock, Grants } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { grantOf } from './admission.ts';
 import type { Call } from './call.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
 import type { SocketTaker, SseFrame } from './handler.ts';
-import { OpenSocket } from './open-socket.ts';
-import { watchGrant } from './revocation.ts';
 import type { UpgradeRouter } from './upgrades.ts';
 
 export interface LastingOptions {
@@ -23,9 +22,9 @@ export function openSocket(
   take: SocketTaker,
   options: LastingOptions,
 ): void {
-  options.upgrades.accept(raw, id, (socket, ended) => {
+  options.upgrades.accept(raw, id, (socket, endListeners) => {
     take(socket);
-    new OpenSocket(socket, caller, ended, options);
+    socket.open(caller, endListeners, options);
   });
 }
 
@@ -36,12 +35,18 @@ export async function streamEvents(
   result: SocketTaker | AsyncIterable<SseFrame>,
   { clock, drain, grants }: LastingOptions,
 ): Promise<void> {
-  const remove = drain.add({ end: () => call.end(), terminate: () => reply.raw.destroy() });
   let farewell = 'draining';
-  const unwatch = watchGrant(grants, call.caller, () => {
-    farewell = 'revoked';
-    call.end();
-  });
+  const stream = {
+    end: () => call.end(),
+    terminate: () => reply.raw.destroy(),
+    revoked() {
+      farewell = 'revoked';
+      call.end();
+    },
+  };
+  drain.add(stream);
+  const grantId = grantOf(call.caller);
+  if (grantId !== undefined) grants?.watch(grantId, stream);
   try {
     await sendEventStream(reply.raw, framesOf(result), {
       clock,
@@ -52,8 +57,8 @@ export async function streamEvents(
   } catch (error) {
     call.log.error({ err: error }, 'event stream failed');
   } finally {
-    unwatch();
-    remove();
+    if (grantId !== undefined) grants?.unwatch(grantId, stream);
+    drain.remove(stream);
   }
 }
 

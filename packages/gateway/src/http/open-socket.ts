@@ -1,9 +1,12 @@
-import { closeCodes } from '@sallyport/bridge/server';
-import type { Clock, Grants } from '@sallyport/core';
-import type { WebSocket } from 'ws';
-import type { AnyCaller } from './admission.ts';
+import { closeCodes, type SocketListener, type StreamSocket } from '@sallyport/bridge/server';
+import type { Clock, GrantListener, Grants } from '@sallyport/core';
+import { WebSocket, type RawData } from 'ws';
+import { grantOf, type AnyCaller } from './admission.ts';
 import type { Drain, OpenStream } from './drain.ts';
-import { revoke, watchGrant } from './revocation.ts';
+import { connectionEnded, type EndListener } from './ending.ts';
+
+/** How long a client has to answer the closing frame. */
+const closingMs = 1000;
 
 export interface OpenSocketOptions {
   readonly clock: Clock;
@@ -12,35 +15,65 @@ export interface OpenSocketOptions {
 }
 
 /**
- * A WebSocket while it is open: the drain ends it, and the end of what its caller's credential stands on. An object, and
- * not functions with what they name around them: there are thousands.
+ * A WebSocket as the engines have it: what listens to it is an object, the drain ends it, and so does the end of what its
+ * caller's credential stands on. One object is all of it: there are thousands.
  */
-export class OpenSocket implements OpenStream {
-  readonly #socket: WebSocket;
-  readonly #leaveDrain: () => void;
-  readonly #unwatch: () => void;
-  readonly #ended: () => void;
+export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, GrantListener {
+  #listener: SocketListener | undefined;
+  #grantId: string | undefined;
+  #endListeners: readonly EndListener[] = [];
+  #options: OpenSocketOptions | undefined;
 
-  constructor(socket: WebSocket, caller: AnyCaller, ended: () => void, options: OpenSocketOptions) {
-    const { clock, drain, grants } = options;
-    this.#socket = socket;
-    this.#ended = ended;
-    this.#unwatch = watchGrant(grants, caller, () => revoke(socket, clock));
-    this.#leaveDrain = drain.add(this);
-    socket.on('close', () => this.#closed());
+  /** Has it ended when its time has come; `endListeners` are told once it is gone. */
+  open(caller: AnyCaller, endListeners: readonly EndListener[], options: OpenSocketOptions): void {
+    this.#grantId = grantOf(caller);
+    this.#endListeners = endListeners;
+    this.#options = options;
+    this.on('close', OpenSocket.#onClose);
+    if (this.#grantId !== undefined) options.grants?.watch(this.#grantId, this);
+    options.drain.add(this);
+  }
+
+  listen(listener: SocketListener): void {
+    this.#listener = listener;
+    this.on('message', OpenSocket.#onMessage).on('pong', OpenSocket.#onPong);
   }
 
   end(): void {
-    this.#socket.close(closeCodes.serviceRestart, 'service restart');
+    this.close(closeCodes.serviceRestart, 'service restart');
   }
 
-  terminate(): void {
-    this.#socket.terminate();
+  /** Its client may not be here any more: what it still sends is not heard. */
+  revoked(): void {
+    this.removeAllListeners('message');
+    this.close(closeCodes.revoked, 'revoked');
+    const late = this.#options?.clock.after(closingMs, () => this.terminate());
+    this.once('close', () => late?.cancel());
   }
 
   #closed(): void {
-    this.#unwatch();
-    this.#leaveDrain();
-    this.#ended();
+    this.#listener?.closed();
+    if (this.#grantId !== undefined) this.#options?.grants?.unwatch(this.#grantId, this);
+    this.#options?.drain.remove(this);
+    connectionEnded(this.#endListeners);
   }
+
+  // Functions that all share: `ws` calls them on the socket.
+
+  static #onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+    if (this instanceof OpenSocket) this.#listener?.message(isBinary ? undefined : textOf(data));
+  }
+
+  static #onPong(this: WebSocket): void {
+    if (this instanceof OpenSocket) this.#listener?.pong();
+  }
+
+  static #onClose(this: WebSocket): void {
+    if (this instanceof OpenSocket) this.#closed();
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString();
+  return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data).toString();
 }

@@ -8,7 +8,7 @@ import type { BodyBudget, HeldBytes } from './body-budget.ts';
 import { Call } from './call.ts';
 import type { Traffic } from '../metrics/traffic.ts';
 import type { Drain } from './drain.ts';
-import type { Handlers, SocketTaker, SseFrame } from './handler.ts';
+import { Held, type Handlers, type SocketTaker, type SseFrame } from './handler.ts';
 import { openSocket, streamEvents } from './lasting.ts';
 import { routePath } from './paths.ts';
 import type { UpgradeRouter } from './upgrades.ts';
@@ -73,10 +73,14 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
       }
       request.caller = await admit(endpoint, request, reply, options);
     },
-    handler: (request, reply) =>
-      endpoint.body === undefined
-        ? serve(row, request, reply, undefined, options)
-        : serveBody(row, request, reply, options),
+    // Answers by `reply`, and not by a promise that would be kept as long as a poll is held.
+    handler: (request, reply) => {
+      const served =
+        endpoint.body === undefined
+          ? serve(row, request, reply, undefined, options)
+          : serveBody(row, request, reply, options);
+      served.catch((error: unknown) => refuse(reply, error));
+    },
   });
 }
 
@@ -85,10 +89,10 @@ async function serveBody(
   request: FastifyRequest,
   reply: FastifyReply,
   options: PipelineOptions,
-): Promise<FastifyReply> {
+): Promise<void> {
   const held = options.bodies.hold();
   try {
-    return await serve(row, request, reply, held, options);
+    await serve(row, request, reply, held, options);
   } finally {
     held.release();
   }
@@ -113,7 +117,7 @@ async function serve(
   reply: FastifyReply,
   held: HeldBytes | undefined,
   options: PipelineOptions,
-): Promise<FastifyReply> {
+): Promise<void> {
   const { endpoint, handler } = row;
   const way = wayOf(endpoint, request, reply, options.upgrades);
   const readmitted = async () => (request.caller = await readmit(endpoint, request, options));
@@ -133,11 +137,24 @@ async function serve(
   } else if (way === 'events' && request.method !== 'HEAD') {
     reply.hijack();
     await streamEvents(call, reply, result as SocketTaker | AsyncIterable<SseFrame>, options);
+  } else if (result instanceof Held) {
+    sendHeld(endpoint, reply, result);
   } else {
     if (way === 'events') call.end(); // HEAD: nobody reads it
     sendAnswer(endpoint, reply, result);
   }
-  return reply;
+}
+
+/** A function of its own: what it names stays in memory for as long as the answer is held back. */
+function sendHeld(endpoint: Endpoint, reply: FastifyReply, { answer }: Held<unknown>): void {
+  answer
+    .then((result) => sendAnswer(endpoint, reply, result))
+    .catch((error: unknown) => refuse(reply, error));
+}
+
+function refuse(reply: FastifyReply, error: unknown): void {
+  if (reply.sent) reply.log.error({ err: error }, 'a request failed after its answer was sent');
+  else reply.send(error);
 }
 
 /** Refuses a WebSocket's row to what is no handshake. */

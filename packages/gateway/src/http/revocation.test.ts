@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Grants } from '@sallyport/core';
+import type { GrantListener, Grants } from '@sallyport/core';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { serve } from '../../test/serve.ts';
@@ -10,12 +10,10 @@ const headers = { authorization: 'Bearer worker', 'vendor-version': '2023-06-01'
 
 /** Grants that the test revokes. */
 function someGrants() {
-  const watches = new Map<string, () => void>();
+  const watches = new Map<string, GrantListener>();
   const grants: Grants = {
-    watch(grantId, revoked) {
-      watches.set(grantId, revoked);
-      return () => watches.delete(grantId);
-    },
+    watch: (grantId, listener) => void watches.set(grantId, listener),
+    unwatch: (grantId) => void watches.delete(grantId),
   };
   return { grants, watches };
 }
@@ -38,7 +36,7 @@ test('a WebSocket whose grant is revoked is closed with 4403, and nothing is hea
   await once(socket, 'open');
   socket.send('before');
   await once(socket, 'message');
-  watches.get('grant')?.();
+  watches.get('grant')?.revoked();
   socket.send('after');
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
   expect([code, reason.toString(), heard]).toEqual([4403, 'revoked', ['before']]);
@@ -74,7 +72,7 @@ test('server-sent events whose grant is revoked end, and say why', async () => {
   });
   expect(answer.status).toBe(200);
   await expect.poll(() => watches.size).toBe(1);
-  watches.get('grant')?.();
+  watches.get('grant')?.revoked();
   expect(await answer.text()).toMatch(/data: 1\n\n: revoked\n\n$/);
   await expect.poll(() => watches.size).toBe(0);
 });

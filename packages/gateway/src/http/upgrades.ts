@@ -2,8 +2,9 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { maxFrameBytes } from '@sallyport/bridge/server';
 import { ServiceError, type Clock, type Random } from '@sallyport/core';
-import { WebSocketServer, type WebSocket } from 'ws';
-import { endLater } from './ending.ts';
+import { WebSocketServer } from 'ws';
+import { connectionEnded, endLater, type EndListener } from './ending.ts';
+import { OpenSocket } from './open-socket.ts';
 
 /** Handshakes a second; beyond, clients are sent away before the store is asked anything (bridge.md rule 10). */
 const handshakesPerSecond = 200;
@@ -19,11 +20,11 @@ export interface UpgradeRouter {
   checkPace(): void;
   /** Refuses with `invalid_request` what is no handshake of RFC 6455 4.2.1. */
   checkHandshake(request: IncomingMessage): void;
-  /** Switches protocols and hands the socket over; `ended` is to be called once it is gone. */
+  /** Switches protocols and hands the socket over; `endListeners` are to be told once it is gone. */
   accept(
     request: IncomingMessage,
     requestId: string,
-    open: (socket: WebSocket, ended: () => void) => void,
+    open: (socket: OpenSocket, endListeners: readonly EndListener[]) => void,
   ): void;
   /** Hands the bare connection over, in place of an answer. */
   take(request: IncomingMessage): Taken;
@@ -38,8 +39,8 @@ export interface UpgradeRouter {
 interface Taken {
   readonly socket: Socket;
   readonly head: Buffer;
-  /** To be called once the connection is gone. */
-  readonly ended: () => void;
+  /** To be told once the connection is gone. */
+  readonly endListeners: readonly EndListener[];
 }
 
 interface Pending {
@@ -57,7 +58,8 @@ export function createUpgradeRouter({
   readonly clock: Clock;
   readonly random: Random;
 }): UpgradeRouter {
-  const server = new WebSocketServer({
+  const server = new WebSocketServer<typeof OpenSocket>({
+    WebSocket: OpenSocket,
     noServer: true,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
@@ -74,7 +76,7 @@ export function createUpgradeRouter({
     const { socket, head, response } = upgrade;
     pending.delete(request);
     response.detachSocket(socket);
-    return { socket, head, ended: endLater(response) };
+    return { socket, head, endListeners: endLater(response) };
   }
 
   return {
@@ -100,11 +102,11 @@ export function createUpgradeRouter({
     },
 
     accept(request, requestId, open) {
-      const { socket, head, ended } = take(request);
+      const { socket, head, endListeners } = take(request);
       // The caller has just left: ws would drop it without a word.
       if (!socket.readable || !socket.writable) {
         socket.destroy();
-        return ended();
+        return connectionEnded(endListeners);
       }
       // The service speaks no subprotocol; a malformed list would make ws answer on its own, in HTML.
       delete request.headers['sec-websocket-protocol'];
@@ -112,7 +114,7 @@ export function createUpgradeRouter({
       server.handleUpgrade(request, socket, head, (webSocket) => {
         // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
         webSocket.on('error', ignore);
-        open(webSocket, ended);
+        open(webSocket, endListeners);
       });
     },
 

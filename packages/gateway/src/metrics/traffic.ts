@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isCut } from '../http/cut.ts';
-import { whenEnded } from '../http/ending.ts';
+import { whenEnded, type EndListener, type Ending } from '../http/ending.ts';
 import { Histogram } from './histogram.ts';
 
 /** Whose requests are counted together. Never a path or an id: there are as many as the contract has rows. */
@@ -16,7 +16,7 @@ export const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx', 'cut'] as const
 export type StatusClass = (typeof statusClasses)[number];
 
 /** What has come to one row since the start. Counted in plain fields: see docs/performance.md. */
-export class Meter {
+export class Meter implements EndListener {
   readonly labels: TrafficLabels;
   /** In the order of `statusClasses`. */
   readonly requests: number[] = new Array<number>(statusClasses.length).fill(0);
@@ -36,15 +36,16 @@ export class Meter {
     this.labels = labels;
   }
 
-  /** Counts one request, from now until its answer is out or its stream has ended: then `ended` is called. */
-  count(response: ServerResponse, ended?: () => void): void {
+  /** Counts one request, from now until its answer is out or its stream has ended. */
+  count(response: ServerResponse): void {
     this.inFlight++;
-    whenEnded(response, (ending) => {
-      this.inFlight--;
-      ended?.();
-      const at = isCut(ending) ? statusClasses.length - 1 : Math.floor(ending.statusCode / 100) - 1;
-      this.requests[at] = (this.requests[at] ?? 0) + 1;
-    });
+    whenEnded(response, this);
+  }
+
+  ended(ending: Ending): void {
+    this.inFlight--;
+    const at = isCut(ending) ? statusClasses.length - 1 : Math.floor(ending.statusCode / 100) - 1;
+    this.requests[at] = (this.requests[at] ?? 0) + 1;
   }
 }
 

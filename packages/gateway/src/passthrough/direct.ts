@@ -23,8 +23,8 @@ export function directly({ way, clock, meter, occupancy, forward, row }: DirectO
   return (request, response) => {
     const arrived = clock.monotonic();
     const passing = new DirectPassing(request, response, way, way.begin(request, response, row));
-    occupancy.entered();
-    meter.count(response, occupancy.left);
+    occupancy.count(response);
+    meter.count(response);
     try {
       forward(passing, arrived)?.catch((error: unknown) => passing.refuse(error));
     } catch (error) {

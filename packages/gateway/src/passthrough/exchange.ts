@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { ServiceError, type Clock, type Timer } from '@sallyport/core';
 import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from '@sallyport/core/http1';
-import type { Drain } from '../http/drain.ts';
-import { whenEnded } from '../http/ending.ts';
+import type { Drain, OpenStream } from '../http/drain.ts';
+import { whenEnded, type EndListener } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { Answer } from './answer.ts';
 import { malformed, timedOut, tooSlow, unreachable } from './failures.ts';
@@ -49,7 +49,7 @@ const maxRetries = 2;
  * Takes a request to its upstream and the answer back: headers as soon as they come, bodies with the back-pressure of the
  * slower side. Whoever hangs up ends the other side too.
  */
-export class Exchange implements AnswerHandler {
+export class Exchange implements AnswerHandler, EndListener {
   readonly #passing: Passing;
   readonly #outbound: Outbound;
   readonly #around: Surroundings;
@@ -66,7 +66,8 @@ export class Exchange implements AnswerHandler {
   #renewed = false;
   /** The caller has hung up, or has been told that there is no answer: nobody waits for one. */
   #gone = false;
-  #leaveDrain: (() => void) | undefined;
+  /** What the drain has of it. */
+  #stream: OpenStream | undefined;
 
   constructor(passing: Passing, outbound: Outbound, around: Surroundings) {
     this.#passing = passing;
@@ -81,13 +82,11 @@ export class Exchange implements AnswerHandler {
     // The caller may have gone while it was asked who it is.
     if (response.closed) return;
     this.#outbound.upstream.retries.began();
-    whenEnded(response, this.#onClose);
+    whenEnded(response, this);
     if (this.#outbound.isHeld)
-      this.#leaveDrain = this.#around.drain.add({
-        end: () =>
-          this.#giveUp(new ServiceError('draining', 'The gateway is shutting down.', { retryAfterMs: 1000 })),
-        terminate: () => this.#answer.cut(),
-      });
+      this.#enterDrain(() =>
+        this.#giveUp(new ServiceError('draining', 'The gateway is shutting down.', { retryAfterMs: 1000 })),
+      );
     if (!this.#gone) this.#send();
   }
 
@@ -129,10 +128,11 @@ export class Exchange implements AnswerHandler {
     this.#control?.abort(error);
   }
 
-  readonly #onClose = () => {
+  /** The caller's answer is out, or its connection is gone. */
+  ended(): void {
     const { upstream, body, meter } = this.#outbound;
     this.#timer?.cancel();
-    this.#leaveDrain?.();
+    this.#leaveDrain();
     upstream.retries.ended(this.#attempts > 0);
     if (body instanceof Upload) meter.receivedBytes += body.bytes;
     if (this.#answer.ended || this.#gone) return;
@@ -140,7 +140,16 @@ export class Exchange implements AnswerHandler {
     upstream.breaker.released();
     this.#control?.abort(new Error('The caller hung up.'));
     if (body instanceof Upload) body.destroy();
-  };
+  }
+
+  #enterDrain(end: () => void): void {
+    this.#stream = { end, terminate: () => this.#answer.cut() };
+    this.#around.drain.add(this.#stream);
+  }
+
+  #leaveDrain(): void {
+    if (this.#stream) this.#around.drain.remove(this.#stream);
+  }
 
   began(): void {
     this.#isUnderWay = true;
@@ -162,12 +171,8 @@ export class Exchange implements AnswerHandler {
     const { inspect, isEndless } = this.#outbound;
     const isEventStream = this.#answer.begin(status, reason, headers, inspect);
     if (!this.#answer.begun) return this.#await(this.#outbound.idleMs);
-    this.#leaveDrain?.();
-    if (isEventStream && isEndless)
-      this.#leaveDrain = this.#around.drain.add({
-        end: () => this.#end(),
-        terminate: () => this.#answer.cut(),
-      });
+    this.#leaveDrain();
+    if (isEventStream && isEndless) this.#enterDrain(() => this.#end());
   }
 
   data(chunk: Buffer): void {

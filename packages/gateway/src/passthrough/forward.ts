@@ -64,7 +64,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   function collectedFor({ response }: Passing, { collected }: Conformance): Collected {
     const held = options.bodies.hold();
-    whenEnded(response, () => held.release());
+    whenEnded(response, { ended: () => held.release() });
     return { ...collected, held };
   }
 

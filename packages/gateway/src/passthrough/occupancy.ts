@@ -1,16 +1,20 @@
-/** Counts who is inside, so that the last one out can be waited for. */
-export class Occupancy {
+import type { ServerResponse } from 'node:http';
+import { whenEnded, type EndListener } from '../http/ending.ts';
+
+/** Counts whose answers are not out yet, so that the last one out can be waited for. */
+export class Occupancy implements EndListener {
   #inside = 0;
   #isClosing = false;
   readonly #empty = Promise.withResolvers<undefined>();
 
-  readonly left = (): void => {
+  count(response: ServerResponse): void {
+    this.#inside++;
+    whenEnded(response, this);
+  }
+
+  ended(): void {
     this.#inside--;
     this.#settle();
-  };
-
-  entered(): void {
-    this.#inside++;
   }
 
   /** Settles when nobody is inside: from now on nobody comes in. */

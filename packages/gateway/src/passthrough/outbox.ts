@@ -114,7 +114,7 @@ export async function openOutbox({ store, clock, random, log }: OutboxOptions): 
     use(next, bounds) {
       deliver = next;
       limits = bounds;
-      latch.set();
+      latch.wake();
     },
     async deliver(request) {
       if (deliver === undefined || head.requests > 0) return undefined;
@@ -127,7 +127,7 @@ export async function openOutbox({ store, clock, random, log }: OutboxOptions): 
       head = kept;
       counts.kept++;
       dropped.overflow += kept.dropped;
-      latch.set();
+      latch.wake();
     },
     stats: () => [
       gauge('requests', 'requests that wait for the upstream', head.requests),

@@ -260,8 +260,8 @@ function onRequest({
 }) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const arrived = clock.monotonic();
-    occupancy.entered();
-    meter.count(reply.raw, occupancy.left);
+    occupancy.count(reply.raw);
+    meter.count(reply.raw);
     if (admission === undefined) forward(request, reply, arrived)?.catch(done);
     else
       admission(request, reply)

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { closeCodes } from '@sallyport/bridge/server';
-import type { Drain } from '../http/drain.ts';
+import type { Drain, OpenStream } from '../http/drain.ts';
+import { connectionEnded, type EndListener } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { createFrameWalk } from './frame-walk.ts';
 import { responseHeaders } from './headers.ts';
@@ -11,8 +12,8 @@ export interface UpgradedConnection {
   readonly socket: Socket;
   /** What the caller has sent already. */
   readonly head: Buffer;
-  /** To be called once the connection is gone. */
-  readonly ended: () => void;
+  /** To be told once the connection is gone. */
+  readonly endListeners: readonly EndListener[];
 }
 
 /**
@@ -32,7 +33,7 @@ export function watchForEnd(socket: Socket): () => void {
  * own: 1012, between two frames of the upstream.
  */
 export function splice(
-  { socket: caller, head, ended }: UpgradedConnection,
+  { socket: caller, head, endListeners }: UpgradedConnection,
   upstream: Duplex,
   options: {
     readonly raw: readonly string[];
@@ -68,7 +69,7 @@ export function splice(
   caller.pipe(upstream);
   const before = { read: caller.bytesRead - head.length, written: caller.bytesWritten };
 
-  const leaveDrain = options.drain.add({
+  const stream: OpenStream = {
     end() {
       if (isEnding) return;
       isEnding = true;
@@ -76,15 +77,16 @@ export function splice(
       if (frames.isBetween) sayGoodbye();
     },
     terminate: () => caller.destroy(),
-  });
+  };
+  options.drain.add(stream);
   // Not `end`: a side that is gone answers nothing, and would keep the other's socket for good.
   upstream.once('close', () => caller.destroySoon());
   caller.once('close', () => {
-    leaveDrain();
+    options.drain.remove(stream);
     options.meter.receivedBytes += caller.bytesRead - before.read;
     options.meter.sentBytes += caller.bytesWritten - before.written;
     upstream.destroy();
-    ended();
+    connectionEnded(endListeners);
   });
 }
 

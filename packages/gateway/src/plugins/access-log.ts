@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@sallyport/core';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { isCut } from '../http/cut.ts';
-import { whenEnded } from '../http/ending.ts';
+import { whenEnded, type Ending } from '../http/ending.ts';
 import { loggedUrl } from '../http/log.ts';
 
 /** What a line says of a request beside what the request says itself. */
@@ -31,8 +31,8 @@ export function createAccessLog(
       const { method, url = '/' } = request;
       const ip = addressOf(request, trustProxy);
       const trace = traceOf(request);
-      whenEnded(response, (ending) => {
-        // Not the request's own log, which would have to be made for this one line.
+      // Not the request's own log, which would have to be made for this one line.
+      const ended = (ending: Ending) =>
         log.info(
           {
             request_id: id,
@@ -47,7 +47,7 @@ export function createAccessLog(
           },
           'request',
         );
-      });
+      whenEnded(response, { ended });
     },
   };
 }

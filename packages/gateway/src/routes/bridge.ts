@@ -1,9 +1,8 @@
 import type { BridgeEngine, Caller as BridgeCaller } from '@sallyport/bridge/server';
 import { contract } from '@sallyport/core/contract';
-import { whenEnded } from '../http/ending.ts';
-import type { Caller, Handlers } from '../http/handler.ts';
+import { Held, type Caller, type Handlers } from '../http/handler.ts';
+import { answerOf } from './held-poll.ts';
 import { linkNextPage, pageSize } from './page.ts';
-import { toStreamSocket } from './stream-socket.ts';
 
 /** The bridge's rows on its engine. */
 export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['bridge'] {
@@ -15,26 +14,14 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
         headers['x-trusted-device-token'],
       ),
 
-    async poll({ caller, headers, params, query, signal, reply, log }) {
-      const answer = await bridge.poll(toBridgeCaller(caller, headers['vendor-worker-id']), {
+    async poll({ caller, headers, params, query, reply }) {
+      const poll = await bridge.poll(toBridgeCaller(caller, headers['vendor-worker-id']), {
         environmentId: params.env_id,
         blockMs: query.block_ms,
         types: query.types?.split(',').map((type) => type.trim()),
         capacity: query.capacity,
-        signal,
       });
-      if (signal.aborted) {
-        await answer.giveBack();
-        return null;
-      }
-      reply.header('x-next-poll-ms', String(answer.nextPollMs));
-      if (answer.isSuperseded) reply.header('x-poll-superseded', 'true');
-      // Work must not wait for its delivery to lapse when the caller goes away before the answer is out.
-      whenEnded(reply.raw, ({ writableFinished }) => {
-        if (writableFinished) return;
-        answer.giveBack().catch((error: unknown) => log.error({ err: error }, 'Work was not taken back.'));
-      });
-      return answer.work;
+      return new Held(answerOf(poll, reply));
     },
 
     ack: ({ caller, headers, params }) =>
@@ -66,9 +53,8 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
     disconnect: ({ caller, headers, params }) =>
       bridge.leave(toBridgeCaller(caller), params.env_id, headers['vendor-worker-id']),
 
-    async ws({ caller, headers, params }) {
-      const attach = await bridge.open(toBridgeCaller(caller, headers['vendor-worker-id']), params.env_id);
-      return (socket) => attach(toStreamSocket(socket));
+    ws({ caller, headers, params }) {
+      return bridge.open(toBridgeCaller(caller, headers['vendor-worker-id']), params.env_id);
     },
 
     async list({ caller, params, query, request, reply }) {

@@ -1,9 +1,7 @@
 import { resumeFrom, type BridgeEngine } from '@sallyport/bridge/server';
-import type { WebSocket } from 'ws';
 import type { Handlers } from '../http/handler.ts';
 import { toBridgeCaller } from './bridge.ts';
 import { openEventSocket } from './event-socket.ts';
-import { toStreamSocket } from './stream-socket.ts';
 
 /** The worker's handshake and stream on the bridge engine. */
 export function workerHandlers({ worker }: BridgeEngine): Handlers['worker'] {
@@ -19,13 +17,12 @@ export function workerHandlers({ worker }: BridgeEngine): Handlers['worker'] {
       const { caller, headers, params, query } = call;
       const from = resumeFrom(query.from_seq, headers['last-event-id']);
       const attach = await worker.open(caller, params.id, { from });
-      const take = (socket: WebSocket) => attach(toStreamSocket(socket));
       const events = () => {
         const opened = openEventSocket();
         attach(opened.socket);
         return opened.frames(call.signal);
       };
-      return Object.assign(take, { events });
+      return Object.assign(attach, { events });
     },
 
     async events({ caller, params, body }) {

@@ -4,6 +4,7 @@ import {
   type BridgeConfig,
   type BridgeEngine,
   type Caller,
+  type PollAnswer,
   type WorkerTokens,
 } from '@sallyport/bridge/server';
 import type { BridgeActs, StoredEvent } from '@sallyport/bridge/storage';
@@ -38,6 +39,12 @@ export interface Harness {
     environmentId: string,
     request?: Partial<CreateSessionRequest>,
   ) => Promise<{ readonly id: string; readonly workId: string }>;
+  /** Polls; gives the answer once there is one. */
+  readonly hold: (
+    environmentId: string,
+    options?: { readonly blockMs?: number; readonly types?: readonly string[]; readonly capacity?: number },
+    caller?: Caller,
+  ) => Promise<PollAnswer>;
   /** Asks for work without waiting; gives the item's id. */
   readonly poll: (environmentId: string, caller?: Caller) => Promise<string | undefined>;
   readonly events: (sessionId: string) => Promise<readonly StoredEvent[]>;
@@ -77,6 +84,8 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
       log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
     });
   const engine = start();
+  const hold: Harness['hold'] = async (environmentId, options = {}, caller = owner) =>
+    (await engine.bridge.poll(caller, { environmentId, ...options })).answer;
 
   return {
     engine,
@@ -92,12 +101,10 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
       return { id: created.id, workId: created.work_id };
     },
     async poll(environmentId, caller = owner) {
-      const { work } = await engine.bridge.poll(caller, {
-        environmentId,
-        signal: new AbortController().signal,
-      });
+      const { work } = await hold(environmentId, {}, caller);
       return work?.id;
     },
+    hold,
     async events(sessionId) {
       return (await reads.events({ sessionId, after: 0, maxEvents: 10_000, maxBytes: 1e9 })).events;
     },

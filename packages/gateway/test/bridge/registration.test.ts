@@ -129,11 +129,10 @@ describe('a bridge that says it stops', () => {
 
   test('gets null for its held poll, and that poll is no sign of life any more', async () => {
     const harness = openHarness();
-    const { engine, register, clock } = harness;
+    const { engine, register, hold, clock } = harness;
     const id = await register();
     await engine.start();
-    const signal = new AbortController().signal;
-    const held = engine.bridge.poll(owner, { environmentId: id, blockMs: 60_000, signal });
+    const held = hold(id, { blockMs: 60_000 });
     await clock.advance(1000);
     await engine.bridge.leave(owner, id, 'worker-1');
     expect((await held).work).toBeNull();

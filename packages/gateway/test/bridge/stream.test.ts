@@ -257,12 +257,7 @@ describe('a lease', () => {
     socket.hold();
     const polls = async () => {
       for (;;) {
-        const signal = new AbortController().signal;
-        const { work } = await run.engine.bridge.poll(owner, {
-          environmentId: run.env,
-          blockMs: 25_000,
-          signal,
-        });
+        const { work } = await run.hold(run.env, { blockMs: 25_000 });
         if (work) return work.id;
       }
     };

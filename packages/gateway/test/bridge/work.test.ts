@@ -32,16 +32,14 @@ describe('a poll', () => {
   });
 
   test('that is held gets work as it comes, and null when its time is over', async () => {
-    const { engine, register, session, clock } = openHarness();
+    const { engine, register, session, hold, clock } = openHarness();
     const env = await register();
     await engine.start();
-    const hold = () =>
-      engine.bridge.poll(owner, { environmentId: env, blockMs: 5000, signal: new AbortController().signal });
-    const empty = hold();
+    const empty = hold(env, { blockMs: 5000 });
     await clock.advance(5250);
     expect((await empty).work).toBeNull();
     expect((await empty).nextPollMs).toBeLessThanOrEqual(1000);
-    const held = hold();
+    const held = hold(env, { blockMs: 5000 });
     await clock.advance(10);
     const { id, workId } = await session(env);
     expect(await held).toMatchObject({ work: { id: workId, data: { type: 'session', id } }, nextPollMs: 0 });
@@ -49,13 +47,9 @@ describe('a poll', () => {
   });
 
   test('that is held has its work claimed in the turn in which that is made, so that one commit does both', async () => {
-    const { engine, register, session, acts } = openHarness();
+    const { register, session, hold, acts } = openHarness();
     const env = await register();
-    const held = engine.bridge.poll(owner, {
-      environmentId: env,
-      blockMs: 60_000,
-      signal: new AbortController().signal,
-    });
+    const held = hold(env, { blockMs: 60_000 });
     await settled();
     const create = acts.createSession.bind(acts);
     const release = Promise.withResolvers<undefined>();
@@ -71,17 +65,11 @@ describe('a poll', () => {
   });
 
   test('is completed by a newer one of the same worker, and left alone by another worker', async () => {
-    const { engine, register, session } = openHarness();
+    const { register, session, hold } = openHarness();
     const env = await register();
-    const hold = (caller: typeof owner) =>
-      engine.bridge.poll(caller, {
-        environmentId: env,
-        blockMs: 60_000,
-        signal: new AbortController().signal,
-      });
-    const older = hold(owner);
-    const others = hold(other);
-    const newer = hold(owner);
+    const older = hold(env, { blockMs: 60_000 });
+    const others = hold(env, { blockMs: 60_000 }, other);
+    const newer = hold(env, { blockMs: 60_000 });
     expect(await older).toMatchObject({ work: null, isSuperseded: true });
     const { workId } = await session(env);
     expect((await others).work?.id).toBe(workId);
@@ -92,11 +80,10 @@ describe('a poll', () => {
   test('whose caller went away takes nothing with it', async () => {
     const { engine, register, session, poll } = openHarness();
     const env = await register();
-    const caller = new AbortController();
-    const gone = engine.bridge.poll(owner, { environmentId: env, blockMs: 60_000, signal: caller.signal });
+    const gone = await engine.bridge.poll(owner, { environmentId: env, blockMs: 60_000 });
     await new Promise((resolve) => setImmediate(resolve));
-    caller.abort();
-    expect((await gone).work).toBeNull();
+    await gone.leave();
+    expect((await gone.answer).work).toBeNull();
     const { workId } = await session(env);
     expect(await poll(env)).toBe(workId);
   });
@@ -106,34 +93,26 @@ describe('a poll', () => {
     const env = await register();
     const { workId } = await session(env);
     for (let i = 0; i < 10; i++) {
-      const signal = new AbortController().signal;
-      const answer = await engine.bridge.poll(owner, { environmentId: env, signal });
-      expect(answer.work?.id).toBe(workId);
-      await answer.giveBack();
+      const lost = await engine.bridge.poll(owner, { environmentId: env });
+      expect((await lost.answer).work?.id).toBe(workId);
+      await lost.leave();
     }
     expect(db.prepare('SELECT deliveries FROM work').get()).toMatchObject({ deliveries: 0 });
     expect(await poll(env)).toBe(workId);
   });
 
   test('at capacity 0, or for other kinds of work, is granted nothing', async () => {
-    const { engine, register, session } = openHarness();
+    const { register, session, hold } = openHarness();
     const env = await register();
     await session(env);
-    const signal = new AbortController().signal;
-    expect((await engine.bridge.poll(owner, { environmentId: env, capacity: 0, signal })).work).toBeNull();
-    expect(
-      (await engine.bridge.poll(owner, { environmentId: env, types: ['other'], signal })).work,
-    ).toBeNull();
+    expect((await hold(env, { capacity: 0 })).work).toBeNull();
+    expect((await hold(env, { types: ['other'] })).work).toBeNull();
   });
 
   test('is answered with null while the service drains, and nothing is granted any more', async () => {
-    const { engine, register, session, poll } = openHarness();
+    const { engine, register, session, hold, poll } = openHarness();
     const env = await register();
-    const held = engine.bridge.poll(owner, {
-      environmentId: env,
-      blockMs: 60_000,
-      signal: new AbortController().signal,
-    });
+    const held = hold(env, { blockMs: 60_000 });
     await new Promise((resolve) => setImmediate(resolve));
     await engine.drain();
     expect((await held).work).toBeNull();
@@ -142,13 +121,9 @@ describe('a poll', () => {
   });
 
   test('that is held ends with the environment', async () => {
-    const { engine, register } = openHarness();
+    const { engine, register, hold } = openHarness();
     const env = await register();
-    const held = engine.bridge.poll(owner, {
-      environmentId: env,
-      blockMs: 60_000,
-      signal: new AbortController().signal,
-    });
+    const held = hold(env, { blockMs: 60_000 });
     const refused = expect(held).rejects.toMatchObject({ code: 'environment_deleted' });
     await new Promise((resolve) => setImmediate(resolve));
     await engine.bridge.unregister(owner, env);
@@ -157,11 +132,10 @@ describe('a poll', () => {
 });
 
 test('a held poll keeps the registration', async () => {
-  const { engine, register, clock } = openHarness();
+  const { engine, register, hold, clock } = openHarness();
   const env = await register();
   await engine.start();
-  const signal = new AbortController().signal;
-  const held = engine.bridge.poll(owner, { environmentId: env, blockMs: 60_000, signal });
+  const held = hold(env, { blockMs: 60_000 });
   await clock.advance(59_000);
   await expect(register()).rejects.toMatchObject({ code: 'already_registered' });
   await clock.advance(2000);

@@ -14,7 +14,7 @@ async function open() {
   await server.accounts.add({ email: 'ann@example.com', role: 'admin' });
   const ended: string[] = [];
   for (const [name, id] of Object.entries({ login: familyId, key: keyId }))
-    server.grants.watch(id, () => ended.push(name));
+    server.grants.watch(id, { revoked: () => void ended.push(name) });
   return { ...opened, mine, tokens, familyId, keyId, ended };
 }
 
@@ -57,7 +57,7 @@ describe('a watched grant', () => {
     const { access_token: token } = await opened.exchange(code);
     const { familyId } = await opened.server.accessTokens.verify(token);
     let told = 0;
-    opened.server.grants.watch(familyId, () => (told += 1));
+    opened.server.grants.watch(familyId, { revoked: () => void (told += 1) });
     expect(await refusal(opened.exchange(code))).toBe('invalid_grant');
     await expect.poll(() => told).toBe(1);
   });
@@ -70,7 +70,7 @@ describe('a watched grant', () => {
       { expiresInSeconds: 3 },
     );
     const { keyId } = await server.apiKeys.verify(brief);
-    server.grants.watch(keyId, () => opened.ended.push('brief'));
+    server.grants.watch(keyId, { revoked: () => void opened.ended.push('brief') });
     await clock.advance(4000);
     await expect.poll(() => opened.ended).toEqual(['brief']);
     const admin = await createAuthorizationServer({ store, clock, issuer });
@@ -87,8 +87,9 @@ describe('a watched grant', () => {
       reads += 1;
       return read(argument);
     };
-    const unwatch = server.grants.watch('none', () => undefined);
-    unwatch();
+    const listener = { revoked: () => undefined };
+    server.grants.watch('none', listener);
+    server.grants.unwatch('none', listener);
     await clock.advance(60_000);
     expect(reads).toBe(0);
   });
@@ -114,7 +115,7 @@ describe('a watched grant', () => {
     const ended: string[] = [];
     for (let index = 0; index < 1200; index += 1) {
       insert.run(`k${index}`, `h${index}`, owner.accountId, organizationId);
-      server.grants.watch(`k${index}`, () => ended.push(`k${index}`));
+      server.grants.watch(`k${index}`, { revoked: () => void ended.push(`k${index}`) });
     }
     store.db.exec("DELETE FROM api_key WHERE id IN ('k0', 'k700', 'k1199')");
     await clock.advance(2000);

@@ -121,7 +121,7 @@ describe('logins', () => {
     const [login] = await logins();
     const id = login?.id ?? '';
     let told = 0;
-    server.grants.watch(id, () => (told += 1));
+    server.grants.watch(id, { revoked: () => void (told += 1) });
     expect(await refusal(server.logins.revoke(id, { ...mine, accountId: ann.id }))).toBe('not_found');
     const elsewhere = { ...mine, organizationId: (await server.organizations.add({ name: 'Other' })).id };
     expect([await refusal(server.logins.revoke(id, elsewhere)), await server.logins.list(elsewhere)]).toEqual(

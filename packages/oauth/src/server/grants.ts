@@ -1,4 +1,4 @@
-import type { Grants as GrantWatch, Wakeups } from '@sallyport/core';
+import type { GrantListener, Grants as GrantWatch, Wakeups } from '@sallyport/core';
 import type { Context } from './context.ts';
 
 /** Logins (families) and API keys, as what is opened with them asks for them. */
@@ -18,11 +18,11 @@ export function tellRevocation({ wakeups }: { readonly wakeups: Wakeups }): void
 }
 
 export function createGrants({ store, clock, wakeups, log }: Context): Grants {
-  const watched = new Map<string, Set<() => void>>();
+  const watched = new Map<string, Set<GrantListener>>();
   let isArmed = false;
   let checking: Promise<void> | undefined;
   let isStale = false;
-  wakeups.subscribe(topic, check);
+  wakeups.subscribe(topic, { wake: check });
 
   function arm(): void {
     if (isArmed || watched.size === 0) return;
@@ -57,23 +57,24 @@ export function createGrants({ store, clock, wakeups, log }: Context): Grants {
   }
 
   function end(grantId: string): void {
-    const revoked = watched.get(grantId);
+    const listeners = watched.get(grantId);
     watched.delete(grantId);
-    for (const tell of revoked ?? []) tell();
+    for (const listener of listeners ?? []) listener.revoked();
   }
 
   return {
     async stands(grantId) {
       return (await store.reads.endedGrants({ grantIds: [grantId], now: clock.now() })).length === 0;
     },
-    watch(grantId, revoked) {
-      const watches = watched.get(grantId) ?? new Set();
-      watched.set(grantId, watches.add(revoked));
+    watch(grantId, listener) {
+      const listeners = watched.get(grantId) ?? new Set();
+      watched.set(grantId, listeners.add(listener));
       arm();
-      return () => {
-        watches.delete(revoked);
-        if (watches.size === 0 && watched.get(grantId) === watches) watched.delete(grantId);
-      };
+    },
+    unwatch(grantId, listener) {
+      const listeners = watched.get(grantId);
+      listeners?.delete(listener);
+      if (listeners?.size === 0) watched.delete(grantId);
     },
   };
 }

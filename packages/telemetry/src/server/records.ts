@@ -150,8 +150,9 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
     signal: AbortSignal,
   ): AsyncGenerator<TelemetryRecord, void, void> {
     const latch = createLatch();
+    const topic = recordsTopic(filter.organizationId);
     // Before the first read: what is stored between the two must wake.
-    const unsubscribe = wakeups.subscribe(recordsTopic(filter.organizationId), () => latch.set());
+    wakeups.subscribe(topic, latch);
     try {
       let cursor = after;
       while (!signal.aborted) {
@@ -167,7 +168,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
         cursor = scannedTo;
       }
     } finally {
-      unsubscribe();
+      wakeups.unsubscribe(topic, latch);
     }
   }
 }

@@ -90,7 +90,7 @@ export function createExporter(options: ExporterOptions): Exporter {
   async function run(signal: AbortSignal): Promise<void> {
     const latch = createLatch();
     // Before the first read: what is stored between the two must wake.
-    const unsubscribe = wakeups.subscribe(allRecordsTopic, () => latch.set());
+    wakeups.subscribe(allRecordsTopic, latch);
     let cursor: number | undefined;
     try {
       for (let attempt = 0; !signal.aborted;) {
@@ -108,7 +108,7 @@ export function createExporter(options: ExporterOptions): Exporter {
         }
       }
     } finally {
-      unsubscribe();
+      wakeups.unsubscribe(allRecordsTopic, latch);
     }
   }
 
