@@ -75,6 +75,7 @@ export function assemble(options: BridgeRuntimeOptions, run: Run): Parts {
     places: new Places({ context, directory, workspaces }),
     maxSessions: options.maxSessions ?? defaultMaxSessions,
     onFreed: () => poller.freed(),
+    onConnected: () => poller.connected(),
   });
   const poller = new Poller({ context, registration, sessions, once: options.once ?? false });
   return { context, registration, workspaces, sessions, poller, hints };

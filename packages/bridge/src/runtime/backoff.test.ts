@@ -31,4 +31,6 @@ test('waits as long as the service asks, up to five minutes and a fifth', () => 
   const backoff = new Backoff({ clock: new ManualClock(), random: most });
   expect(Math.round(backoff.next(3_000))).toBe(3_600);
   expect(Math.round(backoff.next(3_600_000))).toBe(360_000);
+  // By that it grew no slower.
+  expect(Math.round(backoff.next())).toBe(1_000);
 });

@@ -26,12 +26,11 @@ export class Backoff {
     this.#wellSince = undefined;
     // Only a link that held for a while starts over: one that is accepted and dropped at once must slow down.
     if (wasHealthy) this.#attempt = 0;
-    const jittered = wasHealthy
-      ? this.#random.fraction() * 5_000 // all clients lost the link at the same moment
-      : fullJitter(this.#random, this.#attempt);
-    this.#attempt += wasHealthy ? 0 : 1;
-    if (retryAfterMs === undefined) return jittered;
-    return Math.min(retryAfterMs, maxRetryAfterMs) * (1 + 0.2 * this.#random.fraction());
+    // A service that says when has its reasons, and does not make us slower than that.
+    if (retryAfterMs !== undefined)
+      return Math.min(retryAfterMs, maxRetryAfterMs) * (1 + 0.2 * this.#random.fraction());
+    if (wasHealthy) return this.#random.fraction() * 5_000; // all clients lost the link at the same moment
+    return fullJitter(this.#random, this.#attempt++);
   }
 
   reset(): void {

@@ -168,6 +168,17 @@ describe('a stream of server-sent events', () => {
     expect(service.countOf('handshake')).toBe(2);
   });
 
+  test('whose post a portal answers with a page of its own is opened again', async () => {
+    const bench = behindProxy(echo, interactive);
+    const stream = await nextEvents();
+    await bench.until('session.started');
+    service.script('events', { status: 404, raw: '<html>Sign in to the hotel</html>' });
+    stream.send(input(1, 'a'));
+    await nextEvents(2);
+    await says('a');
+    expect(bench.of('session.ended')).toEqual([]);
+  });
+
   test('carries much output in posts of a bounded size', async () => {
     const bench = behindProxy('seq -f %01000.0f 1 3000');
     await bench.until('session.ended');

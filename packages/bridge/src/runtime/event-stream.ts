@@ -1,5 +1,5 @@
 import { isJsonObject, ServiceError, TransportError, type Timer } from '@sallyport/core';
-import { callEndpoint, readServerSentEvents, send } from '@sallyport/core/client';
+import { callEndpoint, isForeignPage, readServerSentEvents, send } from '@sallyport/core/client';
 import { contract, headerNames, workerVersion } from '@sallyport/core/contract';
 import { closeCodes } from '../protocol/frames.ts';
 import { heartbeatMs, silenceMs, type StreamEnd } from './live-socket.ts';
@@ -163,7 +163,7 @@ export class EventStream implements WorkerStream {
 
   #fail(error: unknown): void {
     if (!this.#isOpen) return;
-    if (!(error instanceof ServiceError)) return this.drop();
+    if (!(error instanceof ServiceError) || isForeignPage(error)) return this.drop();
     if (error.code === 'session_ended') this.#acknowledge(error.details['events']);
     this.#finish({ code: closeCodeOf(error), reason: error.code });
   }

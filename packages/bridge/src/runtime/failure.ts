@@ -1,4 +1,5 @@
 import { isLoginRequired, ServiceError } from '@sallyport/core';
+import { isForeignPage } from '@sallyport/core/client';
 
 /** What a failed call means for a client that lives on. */
 export type FailureJudgement =
@@ -24,6 +25,8 @@ export function judgeFailure(error: unknown): FailureJudgement {
   if (isLoginRequired(error)) return { kind: 'login_required' };
   if (!(error instanceof ServiceError)) return { kind: 'retry', retryAfterMs: undefined };
   const { status, code, details, retryAfterMs } = error;
+  // A captive portal, or a proxy before a service that is being replaced: it knows nothing of our work.
+  if (isForeignPage(error)) return { kind: 'retry', retryAfterMs };
   if (status === 401 || code === 'invalid_grant') return { kind: 'login_required' };
   if (status === 403) return { kind: 'refused' };
   if (status === 404) return { kind: 'missing', code };

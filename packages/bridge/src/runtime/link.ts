@@ -27,6 +27,7 @@ export interface LinkOptions {
   /** Gives whether it was taken; one that was not comes again after `reopen`. */
   readonly onEvent: (event: SessionEvent) => boolean;
   readonly onCaughtUp: () => void;
+  readonly onConnected: () => void;
   /** Whether the session may still be ours is in doubt: nothing more of the process may go out meanwhile. */
   readonly onDoubt: (isInDoubt: boolean) => void;
 }
@@ -117,6 +118,11 @@ export class Link {
     this.#goOn({ step: 'handshake' });
   }
 
+  /** Tries now, if it waits to try again. */
+  retry(): void {
+    this.#pause.cut();
+  }
+
   /** There is room again for events that were not taken. */
   reopen(): void {
     // Without a stream, or with an order to leave it, the next one brings them anyway.
@@ -199,6 +205,7 @@ export class Link {
         context.emit({ type: 'session.connected', sessionId });
         outbox.attach((frame) => stream.send(frame));
         this.#options.onDoubt(false);
+        this.#options.onConnected();
       },
     });
     this.#stream = stream;

@@ -152,3 +152,19 @@ describe('a line that comes while others are under way', () => {
     expect(outbox.bytes).toBe(0);
   });
 });
+
+test('an event that is too large for a frame is cut, and says so', () => {
+  const outbox = new Outbox(() => undefined);
+  const frames: string[] = [];
+  outbox.attach((frame) => frames.push(frame));
+  outbox.push('a', 'tool.result', { content: 'x'.repeat(2 ** 20) });
+  outbox.push('b', 'note', { text: '\0'.repeat(2 ** 20), more: 'y' });
+  const [first = '', second = ''] = frames;
+  expect(JSON.parse(first)).toEqual({
+    id: 'a',
+    type: 'tool.result',
+    data: { truncated: true, bytes: 2 ** 20 + 53 },
+  });
+  expect(JSON.parse(second)).toMatchObject({ data: { text: '\0'.repeat(2 ** 17), truncated: true } });
+  expect(second.length).toBeLessThan(2 ** 20);
+});

@@ -1,8 +1,13 @@
+import { maxFrameBytes } from '../protocol/frames.ts';
 import { asOutputLine, JoinedLines, type OutputLine } from './joined-lines.ts';
 
 /** Above `high` unacknowledged bytes the process has to wait, until they are below `low` again. */
 const high = 1024 * 1024;
 const low = 256 * 1024;
+/** Of a frame, which may be one of a post, too. */
+const mostBytes = maxFrameBytes - 256;
+/** So many characters are less than that, whatever they are. */
+const cutLength = 128 * 1024;
 
 export type SendFrame = (frame: string) => void;
 
@@ -69,9 +74,12 @@ export class Outbox {
 
   /** `counted`: bytes of it that are weighed already. */
   #add(id: string, type: string, data: Readonly<Record<string, unknown>>, counted = 0): void {
-    const frame = JSON.stringify({ id, type, data });
-    this.#waiting.set(id, frame);
-    this.#weigh(Buffer.byteLength(frame) - counted);
+    const whole = JSON.stringify({ id, type, data });
+    const bytes = Buffer.byteLength(whole);
+    // The service would close the stream, and the next one, and the next.
+    if (bytes > mostBytes) return this.#add(id, type, cut(data, bytes), counted);
+    this.#waiting.set(id, whole);
+    this.#weigh(bytes - counted);
     this.#sendOn();
   }
 
@@ -128,4 +136,9 @@ export class Outbox {
     this.#isFull = isFull;
     this.#onFull(isFull);
   }
+}
+
+/** What is left of an event that is too large: the beginning of its text, if it has one, and how large it was. */
+function cut({ text }: Readonly<Record<string, unknown>>, bytes: number): Readonly<Record<string, unknown>> {
+  return { ...(typeof text === 'string' && { text: text.slice(0, cutLength) }), truncated: true, bytes };
 }

@@ -16,9 +16,13 @@ const blockMs = 25_000;
 const answerGraceMs = 10_000;
 /** How long an open poll may still bring its answer when the bridge stops. */
 const lastAnswerMs = 2_000;
-/** Between two polls of a service that holds none, and between two offers of work that we do not run. */
+/** Between two polls of a service that holds none, and between two offers of the same work that we do not run. */
 const idleMs = 1_000;
 const skipMs = 10 * 60_000;
+/** After a sleep all machines of a host may wake at once. */
+const wakeSpreadMs = 2_000;
+/** How long sessions that lost their stream may take to open it again before work is asked for. */
+const returnMs = 5_000;
 
 export interface PollerOptions {
   readonly context: Context;
@@ -46,6 +50,10 @@ export class Poller {
   #isOnline = false;
   #isFull = false;
   #isResting = false;
+  /** The service was out of reach, and has not answered since. */
+  #wasAway = false;
+  #isReturning = false;
+  #hasSlept = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -57,6 +65,7 @@ export class Poller {
     while (!this.#isStopping()) {
       this.#abort = new AbortController();
       try {
+        if (this.#hasSlept) await this.#awake();
         const grant = await this.#poll();
         if (grant && (await this.#run(grant)) && this.#options.once) return 'once';
       } catch (error) {
@@ -76,6 +85,11 @@ export class Poller {
     this.#pause.cut();
   }
 
+  /** A session has its stream again. */
+  connected(): void {
+    if (this.#isReturning && !this.#options.sessions.isApart) this.#pause.cut();
+  }
+
   /** Work waits: whoever rests between two polls asks at once. A failed link keeps its pause. */
   hinted(): void {
     if (this.#isResting && !this.#isFull) this.#pause.cut();
@@ -84,6 +98,7 @@ export class Poller {
   /** The machine slept: no socket of before is to be trusted. */
   wake(): void {
     this.#backoff.reset();
+    this.#hasSlept = true;
     this.#abort.abort();
     this.#pause.cut();
   }
@@ -111,16 +126,24 @@ export class Poller {
     this.#abort.abort();
   }
 
+  async #awake(): Promise<void> {
+    this.#hasSlept = false;
+    this.#wasAway = true;
+    await this.#rest(this.#options.context.random.fraction() * wakeSpreadMs);
+  }
+
   async #poll(): Promise<Work | undefined> {
     const { context, sessions } = this.#options;
     const startedAt = context.clock.monotonic();
-    this.#isFull = !sessions.hasRoom;
     // The first answer is wanted at once: it tells that the link works.
     const isProbe = !this.#isOnline;
+    // Their work counts as lost by now: granted to us once more, it would be another attempt of the few that there are.
+    this.#isReturning = this.#wasAway && sessions.isApart;
+    this.#isFull = !sessions.hasRoom;
     const { types } = sessions;
     const query = {
-      block_ms: isProbe ? 0 : blockMs,
-      ...(this.#isFull && { capacity: 0 }),
+      block_ms: isProbe || this.#isReturning ? 0 : blockMs,
+      ...((this.#isFull || this.#isReturning) && { capacity: 0 }),
       // A service that knows no such question gives sessions.
       ...(types.length > 1 && { types: types.join(',') }),
     };
@@ -129,6 +152,7 @@ export class Poller {
       this.#isAsking = false;
     });
     this.#backoff.succeeded();
+    this.#wasAway = false;
     if (isProbe) {
       this.#isOnline = true;
       context.emit({ type: 'polling', environmentId: this.#options.registration.environmentId });
@@ -138,6 +162,7 @@ export class Poller {
       const { environmentId } = this.#options.registration;
       context.emit({ type: 'duplicated', environmentId });
     }
+    if (this.#isReturning) return this.#letSessionsReturn();
     const grant = judgeGrant(body, types);
     if (grant.kind === 'session' && !this.#isFull) return grant.work;
     if (grant.kind === 'unknown') await this.#skip(grant.id, grant.reason);
@@ -148,6 +173,13 @@ export class Poller {
     await this.#rest(nextPollMs ?? (isHeld ? 0 : idleMs));
     this.#isResting = false;
     return undefined;
+  }
+
+  async #letSessionsReturn(): Promise<undefined> {
+    const { sessions } = this.#options;
+    sessions.reconnect();
+    if (sessions.isApart) await this.#rest(returnMs);
+    this.#isReturning = false;
   }
 
   async #ask(query: Readonly<Record<string, number | string>>, signal: AbortSignal) {
@@ -199,14 +231,15 @@ export class Poller {
     return false;
   }
 
-  /** Told once; when the same work comes again, others get their turn first. */
+  /** Told once. */
   async #skip(workId: string, reason: string): Promise<void> {
     const { clock, emit, log } = this.#options.context;
     const now = clock.monotonic();
     for (const [id, at] of this.#skipped) if (now - at > skipMs) this.#skipped.delete(id);
     const before = this.#skipped.get(workId);
     this.#skipped.set(workId, now);
-    if (before !== undefined) return this.#rest(idleMs);
+    // Only what comes without end slows us down: others wait behind it.
+    if (before !== undefined) return this.#rest(before + idleMs - now);
     log.warn({ workId }, `work is not run: ${reason}`);
     emit({ type: 'work.skipped', workId, reason });
   }
@@ -216,6 +249,7 @@ export class Poller {
     const { context, registration } = this.#options;
     const verdict = judgeFailure(error);
     this.#isOnline = false;
+    this.#wasAway = true;
     switch (verdict.kind) {
       case 'missing': {
         const { environmentId } = registration;

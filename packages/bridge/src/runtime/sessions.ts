@@ -16,8 +16,6 @@ export interface SessionsOptions extends Omit<
   /** What runs each kind of work. */
   readonly executors: Readonly<Record<string, Executor>>;
   readonly maxSessions: number;
-  /** Told after each session that ended. */
-  readonly onFreed: () => void;
 }
 
 /** A grant of the service, as far as it was understood. */
@@ -38,7 +36,8 @@ export class Sessions {
   }
 
   get hasRoom(): boolean {
-    return this.#running.size < this.#options.maxSessions;
+    const slots = [...this.#running.values()].filter(({ session }) => session.hasSlot);
+    return slots.length < this.#options.maxSessions;
   }
 
   /** The kinds of work that are run here. */
@@ -119,6 +118,16 @@ export class Sessions {
   /** Somebody stopped that work: who has no stream to hear it on asks. */
   stopHinted(workId: string): void {
     for (const { session } of this.#running.values()) if (session.workId === workId) session.stopHinted();
+  }
+
+  /** Whether one that runs has no stream. */
+  get isApart(): boolean {
+    return [...this.#running.values()].some(({ session }) => session.isApart);
+  }
+
+  /** The service answers again: who waits to try anew tries now. */
+  reconnect(): void {
+    for (const { session } of this.#running.values()) session.reconnect();
   }
 
   wake(isLong: boolean): void {

@@ -1,4 +1,5 @@
 import { ServiceError, TransportError, type Clock } from '@sallyport/core';
+import { isForeignPage } from '@sallyport/core/client';
 import { EventStream } from './event-stream.ts';
 import { openWebSocket, type StreamOptions, type WorkerStream } from './stream.ts';
 
@@ -52,7 +53,7 @@ export class StreamChoice {
 
 /** Somebody was there and did not understand; a service that is down or out of reach says nothing about upgrades. */
 function isBroken(error: unknown): boolean {
-  if (error instanceof ServiceError) return !ownRefusals.includes(error.status);
+  if (error instanceof ServiceError) return isForeignPage(error) || !ownRefusals.includes(error.status);
   return error instanceof TransportError && !isUnreached(error.cause);
 }
 

@@ -71,6 +71,29 @@ describe('a stream that breaks', () => {
     expect(await bench.until('session.ended')).toMatchObject({ exitCode: 5 });
   });
 
+  test('does not keep the slot for longer than 30 s after the end', async () => {
+    service.acknowledges = false;
+    const clock = new ManualClock();
+    const { stream } = await startSession('exit 5', { maxSessions: 1, clock });
+    await stream.frames.until(({ type }) => type === 'worker.exited');
+    expect((await service.called('poll', 2)).query.get('capacity')).toBe('0');
+    await clock.advance(29_000);
+    expect(service.countOf('poll')).toBe(2);
+    await clock.advance(1_000);
+    expect((await service.called('poll', 3)).query.get('capacity')).toBeNull();
+  });
+
+  test.each([401, 403, 404])('outlives a portal that answers %i with pages of its own', async (status) => {
+    const { bench, stream } = await startSession('sleep 1000');
+    const page = { status, raw: '<html>Sign in to the hotel</html>' };
+    service.script('handshake', page);
+    service.script('stream', page);
+    stream.socket.close(4401);
+    await nextStream(2);
+    expect(service.countOf('handshake')).toBe(3);
+    expect(bench.of('session.ended')).toEqual([]);
+  });
+
   test('is kept alive by the bridge, which speaks every 20 s', async () => {
     const clock = new ManualClock();
     const { stream } = await startSession('sleep 1000', { clock });
@@ -235,6 +258,9 @@ describe('after the machine slept', () => {
     await nextStream(3);
     expect(service.countOf('ack')).toBe(2);
     expect(service.countOf('handshake')).toBe(2);
+    // Its work, lost meanwhile, is not to be granted anew.
+    const polls = service.calls.all.filter(({ route }) => route === 'poll');
+    expect(polls.filter(({ query }) => query.get('capacity') === '0')).toHaveLength(2);
   });
 
   test('a sleep shorter than the lease changes nothing about what is under way', async () => {

@@ -14,6 +14,8 @@ import type { Place, Places } from './places.ts';
 import type { BridgeState, SessionRecord } from './state.ts';
 import { within } from './within.ts';
 
+/** A session that has ended keeps its slot for so long, if the service does not hear of it. */
+const reportMs = 30_000;
 /** The longest that the service is told of a stop before the process is. */
 const stopCallMs = 1_000;
 
@@ -26,6 +28,10 @@ export interface WorkerSessionOptions {
   readonly sessionId: string;
   readonly workId: string;
   readonly places: Places;
+  /** Told when its stream opens, the first time and each time after. */
+  readonly onConnected: () => void;
+  /** Told when its slot is free. */
+  readonly onFreed: () => void;
   readonly onEnd?: EndHook | undefined;
 }
 
@@ -49,6 +55,7 @@ export class WorkerSession {
   /** The bridge ends, so nothing is waited for but the process. */
   #isLeaving = false;
   #hasExited = false;
+  #hasSlot = true;
   /** The service knows that it is over. */
   #isKnown = false;
   /** Nobody takes output any more: what is left of it must not hold up the process's end. */
@@ -136,6 +143,20 @@ export class WorkerSession {
 
   get workId(): string {
     return this.#options.workId;
+  }
+
+  /** Whether it is one of the sessions that may run at a time. */
+  get hasSlot(): boolean {
+    return this.#hasSlot;
+  }
+
+  /** It runs, and nobody hears of it. */
+  get isApart(): boolean {
+    return this.#execution !== undefined && !this.#link.isOpen;
+  }
+
+  reconnect(): void {
+    this.#link.retry();
   }
 
   stopHinted(): void {
@@ -244,13 +265,19 @@ export class WorkerSession {
     else context.emit({ type: 'session.event', sessionId, name: type, data });
   }
 
-  /** Resolves when the service has it: only then is the end confirmed, and the slot free. */
+  /** Resolves when the service has it: only then is the end confirmed. */
   async #report({ exitCode, signal }: Exit): Promise<void> {
-    const id = this.#options.context.ids.next('evt');
+    const { clock, ids } = this.#options.context;
+    const id = ids.next('evt');
+    const overdue = clock.after(reportMs, () => {
+      this.#hasSlot = false;
+      this.#options.onFreed();
+    });
     this.#outbox.push(id, 'worker.exited', { exit_code: exitCode, signal });
     this.#hasExited = true;
     if (this.#isLeaving) this.#link.finish();
     await this.#outbox.settled(id);
+    overdue.cancel();
   }
 
   #take(event: SessionEvent): boolean {

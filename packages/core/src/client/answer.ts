@@ -4,6 +4,14 @@ import { isJsonObject } from '../json-object.ts';
 import { retryAfterMs } from '../transport/retry.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 
+/** Errors that an HTML page was read into. */
+const pages = new WeakSet<Error>();
+
+/** Whether a proxy or a portal in between said so, in a page for people: whatever its status, the service did not. */
+export function isForeignPage(error: unknown): boolean {
+  return error instanceof Error && pages.has(error);
+}
+
 /** Reads a refusal into the error that the service threw; anything else than the error shape is told as it came. */
 export async function toServiceError(answer: TransportResponse, url: string, now: number): Promise<Error> {
   const text = await answer.text(1024 * 1024).catch(() => '');
@@ -11,16 +19,18 @@ export async function toServiceError(answer: TransportResponse, url: string, now
   const retryMs = retryAfterMs(answer.headers[headerNames.retryAfter], now);
   const body = parseObject(text);
   if (!body || typeof body['error'] !== 'string') {
-    const what = /^\s*</.test(text) ? 'an HTML page' : 'no error body';
-    const message = `${new URL(url).origin} answered ${answer.status} with ${what}`;
+    const isPage = /^\s*</.test(text);
+    const message = `${new URL(url).origin} answered ${answer.status} with ${isPage ? 'an HTML page' : 'no error body'}`;
     const unexpected = new TransportError('unexpected_answer', message);
     if (answer.status < 400) return unexpected;
-    return new ServiceError(codeFor(answer.status), message, {
+    const refusal = new ServiceError(codeFor(answer.status), message, {
       status: answer.status,
       cause: unexpected,
       ...(requestId !== undefined && { requestId }),
       ...(retryMs !== undefined && { retryAfterMs: retryMs }),
     });
+    if (isPage) pages.add(refusal);
+    return refusal;
   }
   const { error, error_description: description, request_id: id, issues, ...details } = body;
   return new ServiceError(error, typeof description === 'string' ? description : error, {

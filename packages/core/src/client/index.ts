@@ -1,4 +1,4 @@
-export { toServiceError } from './answer.ts';
+export { isForeignPage, toServiceError } from './answer.ts';
 export { createClient, type Call, type Client } from './client.ts';
 export type { FamilyCall, FamilyClient, OpenObject } from './families.ts';
 export {
