@@ -23,7 +23,7 @@ export interface BridgeConfig {
   readonly maxAttempts: number;
   /** A graceful stop that the worker never confirmed ends after this long. */
   readonly stopConfirmSeconds: number;
-  /** What every lease gets when the service starts, because nobody could renew it meanwhile. */
+  /** What every lease gets when the service starts, or its host wakes, because nobody could renew it meanwhile. */
   readonly restartGraceSeconds: number;
   readonly idempotencySeconds: number;
   /** The service pings a worker this often and drops it after `idleSeconds` without a frame. */

@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { createEnvironments, type Environments } from './environments.ts';
 import { createHandshake, type Handshake } from './handshake.ts';
 import { HintStreams } from './hint-streams.ts';
-import { graceLeases, sweepLeases } from './lease.ts';
+import { Leases } from './lease.ts';
 import type { BridgeStore, TrustedDevices, WorkerTokens } from './ports.ts';
 import { createPresence } from './presence.ts';
 import { PollQueue } from './queue.ts';
@@ -72,6 +72,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
   const registry = createRegistry(context, { devices: options.devices, apiBaseUrl, queue });
   const streams = new WorkerStreams(context, workerTokens);
   const hints = new HintStreams(context, registry);
+  const leases = new Leases(context, streams);
 
   let timer: Timer | undefined;
   let sweptAt = clock.monotonic();
@@ -97,7 +98,8 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     }
     if (sweeping !== undefined || now - sweptAt < config.sweepSeconds * 1000) return;
     sweptAt = now;
-    sweeping = sweepLeases(context, streams)
+    sweeping = leases
+      .sweep()
       .catch((error: unknown) => log.error({ err: error }, 'Leases could not be swept.'))
       .finally(() => (sweeping = undefined));
   }
@@ -116,7 +118,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     environments: createEnvironments(context, { registry, queue }),
 
     async start() {
-      await graceLeases(context);
+      await leases.grace();
       arm();
     },
 

@@ -1,10 +1,9 @@
-import { ServiceError } from '@sallyport/core';
 import type { Context } from './context.ts';
 import { HintStream } from './hint-stream.ts';
 import type { StreamSocket } from './stream-socket.ts';
 import type { Caller } from './records.ts';
 import type { Registry } from './registry.ts';
-import { sendAway } from './send-away.ts';
+import { drainRefusal, sendAway } from './send-away.ts';
 
 /** The bridges' open persistent WebSockets of this process. */
 export class HintStreams {
@@ -20,8 +19,7 @@ export class HintStreams {
 
   /** Before the upgrade: throws `not_found` and `forbidden` of the environment. What it gives takes the socket. */
   async open(caller: Caller, environmentId: string): Promise<(socket: StreamSocket) => void> {
-    if (this.#draining)
-      throw new ServiceError('draining', 'The service is about to stop.', { retryAfterMs: 1000 });
+    if (this.#draining) throw drainRefusal(this.#context);
     const check = () => this.#registry.held(caller, environmentId);
     await check();
     return (socket) => {

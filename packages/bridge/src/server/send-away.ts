@@ -1,4 +1,4 @@
-import { sleep } from '@sallyport/core';
+import { ServiceError, sleep } from '@sallyport/core';
 import { closeCodes } from '../protocol/frames.ts';
 import type { Context } from './context.ts';
 
@@ -8,6 +8,12 @@ const spreadPerStreamMs = 10;
 interface Leaving {
   announceDrain(reconnectInMs: number): void;
   close(code: number, reason: string): void;
+}
+
+/** For who comes while the service drains: each is told another time to come back. */
+export function drainRefusal({ random }: Context): ServiceError {
+  const retryAfterMs = 1000 + random.fraction() * 9000;
+  return new ServiceError('draining', 'The service is about to stop.', { retryAfterMs });
 }
 
 /** Tells each client to come back soon, and closes the streams one by one, so that they do not all come at once. */

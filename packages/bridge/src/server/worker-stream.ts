@@ -83,9 +83,11 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     const monotonic = clock.monotonic();
     this.#inbox?.tick();
     if (this.#inbox?.isQuiet) this.#inbox = undefined;
-    if (monotonic - this.#frameMonotonic >= config.idleSeconds * 1000) return this.terminate();
     if (this.#outbound.isStuckFor(config.slowReaderSeconds * 1000))
       return this.close(closeCodes.slowConsumer, 'slow_consumer');
+    // Who takes nothing hears no ping either, and is to be told why.
+    const isIdle = monotonic - this.#frameMonotonic >= config.idleSeconds * 1000;
+    if (isIdle && !this.#outbound.isStuckFor(0)) return this.terminate();
     if (monotonic - this.#pingedAt >= config.pingSeconds * 1000) {
       this.#pingedAt = monotonic;
       this.#socket.ping();

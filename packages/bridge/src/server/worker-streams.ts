@@ -1,11 +1,10 @@
-import { ServiceError } from '@sallyport/core';
 import { closeCodes } from '../protocol/frames.ts';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import type { Context } from './context.ts';
 import type { Renewal, WorkerAttached } from './acts.ts';
 import type { WorkerClaims, WorkerTokens } from './ports.ts';
 import type { StreamSocket } from './stream-socket.ts';
-import { sendAway } from './send-away.ts';
+import { drainRefusal, sendAway } from './send-away.ts';
 import { WorkerStream } from './worker-stream.ts';
 
 /** The open worker streams of this process, one a session. */
@@ -26,8 +25,7 @@ export class WorkerStreams {
   }
 
   refuseWhileDraining(): void {
-    if (this.#draining)
-      throw new ServiceError('draining', 'The service is about to stop.', { retryAfterMs: 1000 });
+    if (this.#draining) throw drainRefusal(this.#context);
   }
 
   /** Takes a worker's socket. The worker's older stream ends: it must have given it up. */

@@ -9,7 +9,7 @@ import { createSession, serveBridge } from './serve-bridge.ts';
 
 // With SALLYPORT_LONG=1 at every byte, and as often as the issues had it (CowAgent 3014, vayu#21).
 const isLong = process.env['SALLYPORT_LONG'] === '1';
-const ample = isLong ? 600_000 : 20_000;
+const ample = isLong ? 600_000 : 60_000;
 
 const text = 'x'.repeat(300);
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);

@@ -25,16 +25,24 @@ export async function breakingLine(budget: () => number) {
     carry(near, far);
     carry(far, near);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  const { port: own } = server.address() as AddressInfo;
   onTestFinished(() => {
     for (const socket of open) socket.destroy();
     server.close();
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${own}`,
     leadTo: (url: string) => (port = Number(new URL(url).port)),
     get cuts() {
       return cuts;
     },
+    /** Cuts all there is; until it is `up` again nobody is there. */
+    down() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+    up: () => listen(own),
   };
 }

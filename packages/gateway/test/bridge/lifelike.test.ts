@@ -6,7 +6,7 @@ test('a bridge that is started again and again, killed or stopped, is one enviro
   const bridge = await serveBridge();
   const options = { ...bridge.clientOptions, run: 'true', stateDir: temporaryState() };
   const ids = new Set<string>();
-  for (let start = 0; start < 10; start += 1) {
+  for (let start = 0; start < 20; start += 1) {
     const { runtime, until, result, stop } = runBridge(options);
     ids.add((await until('polling')).environmentId);
     if (start % 2 === 0) {
@@ -17,8 +17,12 @@ test('a bridge that is started again and again, killed or stopped, is one enviro
     await result;
   }
   expect(ids.size).toBe(1);
+  const [environmentId = ''] = ids;
   const { environments } = await bridge.client.bridge.list({ params: { org_uuid: 'organization' } });
   expect(environments.map(({ environment_id, status }) => [environment_id, status])).toEqual([
-    [[...ids][0], 'offline'],
+    [environmentId, 'offline'],
   ]);
+  await bridge.client.bridge.unregister({ params: { environment_id: environmentId } });
+  const left = await bridge.client.bridge.list({ params: { org_uuid: 'organization' } });
+  expect(left.environments).toEqual([]);
 });

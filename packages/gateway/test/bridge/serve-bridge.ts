@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { createBridgeEngine, type WorkerClaims, type WorkerTokens } from '@sallyport/bridge/server';
+import {
+  createBridgeEngine,
+  type BridgeConfig,
+  type WorkerClaims,
+  type WorkerTokens,
+} from '@sallyport/bridge/server';
 import {
   createIds,
   createLocalWakeups,
@@ -32,7 +37,12 @@ export const runner = { 'x-environment-runner-version': '1.0.0' };
 export async function serveBridge({
   apiBaseUrl = 'http://workers.example',
   httpClock = systemClock,
-}: { readonly apiBaseUrl?: string; readonly httpClock?: Clock } = {}) {
+  config = {},
+}: {
+  readonly apiBaseUrl?: string;
+  readonly httpClock?: Clock;
+  readonly config?: Partial<BridgeConfig>;
+} = {}) {
   const path = join(scratchDirectory(), 'store.db');
   const writer = await openWriter<typeof areas>({
     path,
@@ -49,6 +59,7 @@ export async function serveBridge({
     workerTokens,
     devices: { check: (deviceId) => Promise.resolve({ deviceId }) },
     apiBaseUrl,
+    config,
   });
   await engine.start();
   const served = await serve(
