@@ -127,7 +127,7 @@ async function serve(
     throw new ServiceError('not_implemented', `This release does not serve ${endpoint.id}.`);
   const { drain } = options;
   // What lasts would be ended as soon as it began, and its client would be back at once: this one says when.
-  if (way !== 'answer' || isHeld(parts)) drain.signal.throwIfAborted();
+  if (drain.draining && (way !== 'answer' || isHeld(parts))) throw drain.refusal();
   const ending = way === 'answer' ? drain.signal : undefined;
   const call = new Call({ request, reply, parts, readmit: readmitted, ending });
   const result = await handler(call);
