@@ -1,6 +1,6 @@
 /**
  * `npm run test:long`: what needs real minutes, with the clocks and the limits that everybody has, and what shows only after
- * 100,000 tries. About ten minutes.
+ * 100,000 tries. About a quarter of an hour.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
