@@ -3,4 +3,6 @@ import { enableCompileCache } from 'node:module';
 // Before anything else is compiled: the second start reads code that is compiled already.
 enableCompileCache();
 const { runProgram } = await import('./program.ts');
+const { outliveReaders } = await import('./io/terminal.ts');
+outliveReaders();
 process.exitCode = await runProgram(process.argv.slice(2));

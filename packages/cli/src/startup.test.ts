@@ -40,3 +40,11 @@ test.each([
     ),
   ).toEqual([]);
 });
+
+test('a reader that has seen enough is no failure, of help either', () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const piped = `exec 3>&1; { "$0" -C @sallyport/source "$1" session run --help 2>&3; echo "exit $?" >&3; } | true`;
+  // Whether the reader is gone before the first write is chance: one of several tries is.
+  for (let attempt = 0; attempt < 5; attempt += 1)
+    expect(execFileSync('sh', ['-c', piped, process.execPath, main], { encoding: 'utf8' })).toBe('exit 0\n');
+});

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { capture } from '../testing/capture.ts';
-import { createTerminal } from './terminal.ts';
+import { createTerminal, outliveReaders } from './terminal.ts';
 
 describe('colours', () => {
   test.each([
@@ -35,7 +35,9 @@ describe('a stream that takes nothing', () => {
 
   test('as stdout fails the command, with one sentence', async () => {
     const { streams, text } = capture();
-    createTerminal({ json: true }, { ...streams, stdout: failing('ENOSPC') }).out('x');
+    const full = { ...streams, stdout: failing('ENOSPC') };
+    outliveReaders(full);
+    createTerminal({ json: true }, full).out('x');
     await vi.waitFor(() => expect(exit.mock.calls).toEqual([[1]]));
     expect(text().stderr).toBe('error: stdout cannot be written: ENOSPC: why\n');
   });
@@ -44,6 +46,7 @@ describe('a stream that takes nothing', () => {
     const { streams, text } = capture();
     const stderr = failing('ENOSPC');
     const failed = new Promise((resolve) => stderr.once('close', resolve));
+    outliveReaders({ ...streams, stderr });
     const terminal = createTerminal({ json: true }, { ...streams, stderr });
     terminal.note('a notice');
     await failed;

@@ -35,6 +35,18 @@ export interface Streams {
   readonly stderr: NodeJS.WriteStream;
 }
 
+/** Whatever is written, help too. */
+export function outliveReaders({ stdout, stderr }: Streams = process): void {
+  // A reader that has seen enough (`| head`) is no failure.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    stderr.write(`error: stdout cannot be written: ${error.message}\n`);
+    process.exit(1);
+  });
+  // What goes there is for whoever looks: a log on a full disk, or a reader that is gone, must not end a bridge.
+  stderr.on('error', () => undefined);
+}
+
 /**
  * `env` decides over colours: NO_COLOR, then FORCE_COLOR, then whether it is a terminal (https://no-color.org; Node.js has
  * the first two the other way round).
@@ -44,14 +56,6 @@ export function createTerminal(
   { stdout, stderr }: Streams = process,
   env: NodeJS.ProcessEnv = process.env,
 ): Terminal {
-  // A reader that has seen enough (`| head`) is no failure.
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    stderr.write(`error: stdout cannot be written: ${error.message}\n`);
-    process.exit(1);
-  });
-  // What goes there is for whoever looks: a log on a full disk, or a reader that is gone, must not end a bridge.
-  stderr.on('error', () => undefined);
   const isPlain = json || !stderr.isTTY || env['TERM'] === 'dumb' || Boolean(env['NO_COLOR']);
   const columns = isPlain ? 0 : stderr.columns;
   let isStatusShown = false;
