@@ -36,6 +36,18 @@ test('credentials in headers and queries are not told', () => {
   expect(loggedUrl('/x?not_mine=1&CODE=hunter2')).toBe('/x?not_mine=1&CODE=[Redacted]');
 });
 
+test('of an error only what it says is told', () => {
+  const { lines, to } = collected();
+  const error = Object.assign(new Error('odd bytes', { cause: new Error('why') }), {
+    code: 'E_ODD',
+    data: 'hunter2',
+    options: { auth: 'hunter2' },
+  });
+  createLog('info', to).error({ err: error }, 'failed');
+  expect(lines[0]).toMatchObject({ err: { type: 'Error', message: 'odd bytes: why', code: 'E_ODD' } });
+  expect(JSON.stringify(lines)).not.toContain('hunter2');
+});
+
 test('one line a request, with its row, status and id; health is not worth a line', async () => {
   const { lines, to } = collected();
   const handlers = { sessions: { list: () => Promise.reject(new Error('the cause')) } };

@@ -1,5 +1,5 @@
 import { secretHeaders } from '@sallyport/core/contract';
-import { destination, pino, type DestinationStream, type Logger } from 'pino';
+import { destination, pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 
 /** JSON lines on stderr; stdout is for what scripts read. Credentials in headers are redacted wherever headers are logged. */
 export function createLog(
@@ -8,9 +8,23 @@ export function createLog(
 ): Logger {
   const paths = secretHeaders.flatMap((name) => [`headers["${name}"]`, `*.headers["${name}"]`]);
   return pino(
-    { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"`, redact: paths },
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      redact: paths,
+      serializers: { err: errorFields },
+    },
     to,
   );
+}
+
+const errorNames = ['type', 'message', 'stack', 'code', 'errcode', 'syscall'] as const;
+
+/** Nothing else that an error has: undici's of malformed answers have the bytes, and PostgreSQL's the values of a row. */
+function errorFields(error: Error): object {
+  const said: Readonly<Record<string, unknown>> = stdSerializers.err(error);
+  return Object.fromEntries(errorNames.map((name) => [name, said[name]]));
 }
 
 const secretQuery =
