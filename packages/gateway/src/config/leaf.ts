@@ -154,7 +154,7 @@ function textToFlag(value: unknown): unknown {
 
 function isHttpUrl(value: string): boolean {
   const url = URL.parse(value);
-  return (
-    url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && !url.username
-  );
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  const { search, hash, username, password } = url;
+  return search + hash + username + password === '';
 }

@@ -188,6 +188,17 @@ describe('errors', () => {
     );
   });
 
+  test.each([
+    'https://me@api.example',
+    'https://:hunter2@api.example',
+    'https://api.example?a',
+    'ftp://api.example',
+  ])('an upstream at %s, which has more in it than an address, is refused unseen', (upstream) => {
+    const load = () => loadConfig({ env, flags: { upstream } });
+    expect(load).toThrow('must be an absolute http or https address without query');
+    expect(load).not.toThrow('hunter2');
+  });
+
   test('a file that is missing, broken or no settings', () => {
     expect(() => loadConfig({ env, file: '/nowhere.yaml' })).toThrow(
       '/nowhere.yaml cannot be read: there is no such file.',

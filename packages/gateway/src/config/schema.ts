@@ -100,6 +100,8 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       timeoutSeconds: seconds(600),
       /** How long an answer that has begun may pause, and an upload. */
       idleSeconds: seconds(300),
+      /** After how much silence an event stream gets a comment, so that nothing on its way takes it for dead; 0: never. */
+      keepAliveSeconds: seconds(0, { zero: true }),
       connectSeconds: seconds(10),
       /** Connections to one upstream at a time; streams and held polls have one each. */
       connections: integer(1024, 1),

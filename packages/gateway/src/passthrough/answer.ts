@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import type { ServiceError } from '@sallyport/core';
+import type { Clock, ServiceError } from '@sallyport/core';
 import type { Control } from '@sallyport/core/http1';
 import type { Drain } from '../http/drain.ts';
+import { whenEnded } from '../http/ending.ts';
 import { lingerOnClose } from '../http/linger.ts';
 import type { Meter } from '../metrics/traffic.ts';
-import { responseHeaders, withBody } from './headers.ts';
+import { responseHeaders, withBody, type ResponseHeaders } from './headers.ts';
 import { Copy, type Inspect, type Inspection } from './inspection.ts';
+import { comment, KeepAlive } from './keep-alive.ts';
 import type { Passing } from './passing.ts';
 import { writeWhole } from './whole-answer.ts';
 
@@ -13,8 +15,13 @@ import { writeWhole } from './whole-answer.ts';
 const smallBytes = 8 * 1024;
 /** What may wait for a slow caller. Twice what one read brings: Node's own mark stops the upstream at every full read. */
 const waitingBytes = 128 * 1024;
-/** What Node sends as a reason (RFC 9112 4); undici, over HTTP/2's fallback, reads it as UTF-8. */
-const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly drain: Drain;
+  /** How long an event stream may be silent before it gets a comment; 0: as long as it is. */
+  readonly keepAliveMs: number;
+}
 
 interface Head {
   readonly status: number;
@@ -26,11 +33,12 @@ interface Head {
 export class Answer {
   readonly #passing: Passing;
   readonly #raw: ServerResponse;
-  readonly #drain: Drain;
+  readonly #around: Surroundings;
   readonly #meter: Meter;
   #length: number | undefined;
   #inspection: Inspection | undefined;
   #copy: Copy | undefined;
+  #keepAlive: KeepAlive | undefined;
   #held: Head | undefined;
   /** Not written yet: it goes out with what comes next. */
   #head: Head | undefined;
@@ -39,10 +47,10 @@ export class Answer {
   /** The caller has all of it. */
   ended = false;
 
-  constructor(passing: Passing, drain: Drain, meter: Meter) {
+  constructor(passing: Passing, around: Surroundings, meter: Meter) {
     this.#passing = passing;
     this.#raw = passing.response;
-    this.#drain = drain;
+    this.#around = around;
     this.#meter = meter;
   }
 
@@ -59,12 +67,14 @@ export class Answer {
     this.#begin({ status, reason, list: head.list });
     if (!hasBody) return false;
     this.#length = head.length;
+    if (head.isEventStream) this.#keep(head);
     return head.isEventStream;
   }
 
   data(control: Control, chunk: Buffer): void {
     this.#meter.sentBytes += chunk.length;
     this.#copy?.add(chunk);
+    this.#keepAlive?.heard(chunk);
     if (this.#held === undefined) this.#pass(control, chunk);
   }
 
@@ -128,6 +138,19 @@ export class Answer {
     else this.#raw.once('finish', () => socket.destroySoon());
   }
 
+  /** Where bytes can be added. */
+  #keep({ length, contentEncoding }: ResponseHeaders): void {
+    const { clock, keepAliveMs } = this.#around;
+    if (keepAliveMs === 0 || length !== undefined || contentEncoding !== '') return;
+    const keepAlive = new KeepAlive(clock, keepAliveMs, () => {
+      if (this.ended || this.#raw.writableNeedDrain) return;
+      this.#writeHead();
+      this.#raw.write(comment);
+    });
+    this.#keepAlive = keepAlive;
+    whenEnded(this.#raw, keepAlive);
+  }
+
   #begin(head: Head): void {
     this.#head = head;
     this.begun = true;
@@ -138,14 +161,14 @@ export class Answer {
     if (this.#head === undefined) return;
     const { status, reason, list } = this.#head;
     this.#head = undefined;
-    const headers = this.#drain.draining ? [...list, 'connection', 'close'] : list;
-    this.#raw.writeHead(status, sendable.test(reason) ? reason : undefined, headers as string[]);
+    const headers = this.#around.drain.draining ? [...list, 'connection', 'close'] : list;
+    this.#raw.writeHead(status, reason, headers as string[]);
   }
 
   /** All of a short answer at once, where nothing about it is special. */
   #writeWhole(body: Buffer): boolean {
     const head = this.#head;
-    const isPlain = head !== undefined && !this.#drain.draining && sendable.test(head.reason);
+    const isPlain = head !== undefined && !this.#around.drain.draining;
     return isPlain && writeWhole(this.#raw, head, body);
   }
 

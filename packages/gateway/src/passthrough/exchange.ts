@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
-import { ServiceError, type Clock, type Timer } from '@sallyport/core';
+import { ServiceError, type Timer } from '@sallyport/core';
 import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from '@sallyport/core/http1';
-import type { Drain, OpenStream } from '../http/drain.ts';
+import type { OpenStream } from '../http/drain.ts';
 import { whenEnded, type EndListener } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
-import { Answer } from './answer.ts';
+import { Answer, type Surroundings } from './answer.ts';
 import { malformed, timedOut, tooSlow, unreachable } from './failures.ts';
 import { trailersOf } from './headers.ts';
 import type { Inspect } from './inspection.ts';
@@ -38,11 +38,6 @@ export interface Outbound {
   readonly upgrade: ((headers: readonly string[], socket: Duplex) => void) | undefined;
 }
 
-export interface Surroundings {
-  readonly clock: Clock;
-  readonly drain: Drain;
-}
-
 const maxRetries = 2;
 
 /**
@@ -74,7 +69,7 @@ export class Exchange implements AnswerHandler, EndListener {
     this.#outbound = outbound;
     this.#around = around;
     this.#headers = outbound.headers;
-    this.#answer = new Answer(passing, around.drain, outbound.meter);
+    this.#answer = new Answer(passing, around, outbound.meter);
   }
 
   start(): void {

@@ -46,6 +46,7 @@ export interface Passthrough {
   readonly maxBodyBytes: number;
   readonly timeoutSeconds: number;
   readonly idleSeconds: number;
+  readonly keepAliveSeconds: number;
   readonly rewriteWorkerAddresses: boolean;
   readonly validation: ValidationMode;
   /** Lets what is in flight end, and what is idle go. */
@@ -102,6 +103,7 @@ export function registerPassthrough(
       maxBodyBytes: passthrough.maxBodyBytes,
       headersMs: passthrough.timeoutSeconds * 1000,
       idleMs: passthrough.idleSeconds * 1000,
+      keepAliveMs: passthrough.keepAliveSeconds * 1000,
       ...more,
     });
   const toUpstream = (name: string): ToUpstream | undefined => {
