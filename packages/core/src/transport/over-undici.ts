@@ -71,7 +71,12 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Control {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, _: unknown, reason = ''): void {
     if (status >= 200 && !this.#aborted)
-      this.#handler.head({ status, reason, headers: flat(controller.rawHeaders) });
+      // Undici reads a reason as UTF-8, which may be more than a status line takes (RFC 9112 4).
+      this.#handler.head({
+        status,
+        reason: sendable.test(reason) ? reason : '',
+        headers: flat(controller.rawHeaders),
+      });
     // What comes along with the head is told of before.
     process.nextTick(() => {
       if (!this.#aborted) this.#handler.flush?.();

@@ -128,3 +128,25 @@ test('an upstream that answers before it has heard all is heard', async () => {
   await until(() => upstream.sockets.size === 0);
   call.destroy();
 });
+
+test('an upstream that refuses an upload and hangs up at once is heard, and is in no trouble', async () => {
+  await using upstream = await rawUpstream((socket) =>
+    socket.write(answer('no', { status: '413 Payload Too Large', headers: 'connection: close\r\n' }), () =>
+      socket.destroy(),
+    ),
+  );
+  await using served = await through(upstream.url);
+  const zeros = Buffer.alloc(64 * 1024);
+  for (let round = 0; round < 10; round++) {
+    const headers = { 'content-length': 50e6 };
+    const call = httpRequest(`${served.url}/v1/files`, { method: 'POST', headers }).on('error', silent);
+    const more = () => {
+      while (call.write(zeros));
+    };
+    call.on('drain', more);
+    more();
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    call.off('drain', more).destroy();
+  }
+});

@@ -7,16 +7,8 @@ import { exchange, rawUpstream, type RawUpstream } from './raw-upstream.ts';
 import { through } from './through.ts';
 
 // Whatever is asked and whatever is answered: straight and through the gateway it is the same, but for what is listed here.
-const ofRequests = [
-  'via',
-  'request-id',
-  'host',
-  'connection',
-  'forwarded',
-  /^x-forwarded-/,
-  'content-length',
-];
-const ofAnswers = ['via', 'request-id', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'];
+const ofRequests = ['via', 'request-id', 'host', 'connection', 'forwarded', /^x-forwarded-/];
+const ofAnswers = ['via', 'request-id', 'connection', 'keep-alive', 'transfer-encoding'];
 
 let upstream: RawUpstream;
 let served: ServedApp;
@@ -72,12 +64,16 @@ function dechunked(body: string): string {
   }
 }
 
+const isLength = /^content-length:/i;
+
 function without({ first, headers, body }: Message, listed: readonly (string | RegExp)[]): Message {
   const kept = headers.filter((line) => {
     const name = line.slice(0, line.indexOf(':')).toLowerCase();
     return !listed.some((one) => (typeof one === 'string' ? one === name : one.test(name)));
   });
-  return { first, headers: kept, body };
+  // Who frames a message writes how long it is, in a place and a case of its own.
+  const [lengths, others] = [true, false].map((is) => kept.filter((line) => isLength.test(line) === is));
+  return { first, headers: [...(others ?? []), ...(lengths ?? []).map((line) => line.toLowerCase())], body };
 }
 
 const tokenText = fc.stringMatching(/^[A-Za-z0-9!#$%&'*+.^_|~-]{1,12}$/);

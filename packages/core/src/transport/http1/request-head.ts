@@ -36,7 +36,7 @@ export function requestHead(request: Outgoing, host: string): RequestHead {
   }
   const framing = framingOf(body, said);
   if (framing === 'chunked') text += `${trailer}transfer-encoding: chunked\r\n`;
-  else if (body !== null || withBody.has(method)) text += `content-length: ${framing}\r\n`;
+  else if (body !== null || withBody.has(method) || said === '0') text += `content-length: ${framing}\r\n`;
   return { text: `${text}\r\n`, framing };
 }
 

@@ -13,6 +13,7 @@ export class Sending {
   readonly #stream: Readable | undefined;
   readonly #failed: (error: Error) => void;
   #sentBytes = 0;
+  #isCorked = false;
   /** Whether the server has heard all: only then is the connection good for another request. */
   isWhole = false;
 
@@ -56,17 +57,30 @@ export class Sending {
     stream.on('error', () => undefined).destroy();
   }
 
+  /**
+   * What comes goes out in one write, once the connection was read from: a write to a server that has refused the rest and
+   * hung up fails, and with it goes an answer that nobody has read.
+   */
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    this.#socket.cork();
+    setImmediate(setImmediate, () => {
+      this.#isCorked = false;
+      this.#socket.uncork();
+    });
+  }
+
   readonly #onData = (chunk: Uint8Array) => {
     const { head, handler } = this.#flight;
     const socket = this.#socket;
     this.#sentBytes += chunk.length;
+    this.#cork();
     let flows: boolean;
     if (head.framing === 'chunked') {
-      socket.cork();
       socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
       socket.write(chunk);
       flows = socket.write('\r\n', 'latin1');
-      socket.uncork();
     } else if (this.#sentBytes > head.framing)
       return this.#failed(new Error('The body is longer than it says.'));
     else flows = socket.write(chunk);
