@@ -1,4 +1,4 @@
-import { families, type Family } from '../contract/families.ts';
+import { families, familyTimeoutMs, type Family } from '../contract/families.ts';
 import { readServerSentEvents, type ServerSentEvent } from '../transport/sse.ts';
 import {
   callEndpoint,
@@ -45,9 +45,6 @@ export type FamilyClients = {
   readonly [F in Rows as F extends { readonly transport: 'websocket' } ? never : F['name']]: FamilyClient;
 };
 
-/** A model may think for long before it says the first word. */
-const timeoutMs = 600_000;
-
 export function familyClients(options: ClientOptions): FamilyClients {
   const withMethods = families.filter((family: Family) => family.transport !== 'websocket');
   return Object.fromEntries(
@@ -59,7 +56,7 @@ function familyClient(options: ClientOptions, family: Family, segments: readonly
   const { auth, prefix } = family;
   // As members of the path, which the dialect leaves alone and the client escapes.
   const endpoint = (method: CalledEndpoint['method'], more: readonly string[] = []): CalledEndpoint => ({
-    ...{ method, auth, transport: 'json', limits: { timeoutMs } },
+    ...{ method, auth, transport: 'json', limits: { timeoutMs: familyTimeoutMs } },
     path: [prefix, ...[...segments, ...more].map((_, i) => `{segment${i}}`)].join('/'),
   });
   const input = ({ headers, query }: FamilyCall, more: readonly string[] = []): CallInput => ({

@@ -10,6 +10,9 @@ export interface Family extends Pick<Endpoint, 'auth' | 'scope' | 'permission'> 
 
 const credential = { auth: 'access_token', scope: 'vendor_api', permission: 'read' } as const;
 
+/** How long one may take to answer: a model may think for long before it says the first word. */
+export const familyTimeoutMs = 600_000;
+
 /** What only an upstream can serve. */
 export const families = [
   { name: 'models', prefix: '/v1/models', ...credential },

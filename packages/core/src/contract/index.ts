@@ -51,7 +51,7 @@ export {
 } from './endpoint.ts';
 export { headerNames, secretHeaders } from './headers.ts';
 export { isRateLimited, refusalStatuses } from './statuses.ts';
-export { families, type Family } from './families.ts';
+export { families, familyTimeoutMs, type Family } from './families.ts';
 export { Bootstrap, type CurrentUserAccess, type ManagedSettings } from '../schemas/account.ts';
 export { deviceGrantType, firstPartyClient, scopes } from './oauth.ts';
 export { workerVersion } from './worker.ts';

@@ -1,10 +1,10 @@
 import { inDialect, isLoginRequired, type TokenSource } from '@sallyport/core';
 import type { TransportRequest, TransportResponse } from '@sallyport/core/client';
-import { defaultLimits, headerNames, type Endpoint } from '@sallyport/core/contract';
+import { headerNames, type Endpoint } from '@sallyport/core/contract';
 import { reach, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import type { Fields } from './fields.ts';
-import type { Target } from './target.ts';
+import { timeoutOf, type Target } from './target.ts';
 
 /**
  * Sends the request with the login's bearer, unless the row needs none of that kind or `headers` has a credential, and with
@@ -76,7 +76,7 @@ function toRequest(
       ...headers,
     },
     ...(body !== undefined && { body }),
-    timeoutMs: endpoint?.limits?.timeoutMs ?? defaultLimits.timeoutMs,
+    timeoutMs: timeoutOf(endpoint),
     idleMs: 0, // it may be a stream; Ctrl-C ends it
     signal: interrupt.asked,
   };

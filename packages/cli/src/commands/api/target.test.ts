@@ -1,8 +1,8 @@
 import { neutralDialect } from '@sallyport/core';
-import { endpoints } from '@sallyport/core/contract';
+import { endpoints, families, familyTimeoutMs } from '@sallyport/core/contract';
 import { describe, expect, test } from 'vitest';
 import { headers, members } from './fields.ts';
-import { targetOf } from './target.ts';
+import { targetOf, timeoutOf } from './target.ts';
 
 const none = { params: {}, query: {}, hasBody: false };
 const at = (baseUrl: string, words: readonly string[], more = {}) =>
@@ -40,6 +40,13 @@ describe('what is called', () => {
   ])('%j is wrong usage', (words, more, message) => {
     expect(() => at(host, words, more)).toThrow(message);
   });
+});
+
+test('a family may take as long as its client gives it, a row as long as its limit', () => {
+  for (const { prefix } of families)
+    expect(timeoutOf(at(host, ['POST', `${prefix}/x`]).endpoint)).toBe(familyTimeoutMs);
+  expect(timeoutOf(at(host, ['oauth.profile']).endpoint)).toBe(3_000);
+  expect(timeoutOf(at(host, ['sessions.list']).endpoint)).toBe(30_000);
 });
 
 // A login is for one address, prefix included: its token goes nowhere else.

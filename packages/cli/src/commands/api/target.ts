@@ -1,6 +1,6 @@
 import { didYouMean, inDialect, type Dialect } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
-import { endpoints, type Endpoint } from '@sallyport/core/contract';
+import { defaultLimits, endpoints, familyTimeoutMs, type Endpoint } from '@sallyport/core/contract';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Fields } from './fields.ts';
@@ -29,6 +29,11 @@ export function targetOf(words: readonly string[], gateway: Gateway, input: Targ
   const [method, path] = second === undefined ? [input.hasBody ? 'POST' : 'GET', first] : [first, second];
   if (!/^[A-Za-z]+$/.test(method)) throw usage(`${JSON.stringify(method)} is no method.`);
   return ofPath(method.toUpperCase(), path, gateway, input);
+}
+
+/** How long an answer may take to begin. What has no row is of a family, or of another release. */
+export function timeoutOf(endpoint: Endpoint | undefined): number {
+  return endpoint ? (endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs) : familyTimeoutMs;
 }
 
 function rowNamed(id: string): Endpoint {
