@@ -8,25 +8,22 @@ import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { freePort } from '@sallyport/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
-import { startGateway, type Gateway } from '../../src/start.ts';
 import { show, type Shown } from '../bridge/shown.ts';
 import { redirectUri, runGateway, type RunningGateway } from '../oauth/running-gateway.ts';
+import { startFront } from './front-process.ts';
 
-// Clients that nobody here wrote, in front of a gateway in front of a gateway.
+// Clients that nobody here wrote, in front of a gateway in front of a gateway, each in a process of its own.
 
 let directory: string;
 let back: RunningGateway;
-let front: Gateway;
+let front: Awaited<ReturnType<typeof startFront>>;
 let accessToken: string;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sallyport-through-'));
   const port = await freePort();
   back = await runGateway({ publicUrl: `http://127.0.0.1:${port}` });
-  front = await startGateway({
-    config: loadConfig({ env: {}, flags: { port, dataDir: directory, upstream: back.url } }).config,
-  });
+  front = await startFront({ port: String(port), 'data-dir': directory, upstream: back.url });
 });
 afterAll(async () => {
   await front.close();

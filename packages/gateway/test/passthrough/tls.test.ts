@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import { createSecureServer, type Http2SecureServer, type Http2ServerResponse } from 'node:http2';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { undiciClient } from '../../src/passthrough/over-undici.ts';
 import { createAuthority } from './authority.ts';
+import { answer, until } from './raw-upstream.ts';
 import { through } from './through.ts';
 
 let directory: string;
@@ -16,6 +19,21 @@ let ca: string;
 let server: Http2SecureServer;
 let url: string;
 const sockets = new WebSocketServer({ noServer: true });
+
+/** What the upstream says next in an event stream; nothing: that was all. */
+const steps: ((text: string) => void)[] = [];
+let gone = 0;
+
+async function tell(response: Http2ServerResponse): Promise<void> {
+  response.on('close', () => (gone += response.writableEnded ? 0 : 1));
+  response.writeHead(200, { 'content-type': 'text/event-stream', trailer: 'x-sum' });
+  response.write('');
+  for (let said = 0; ; said++) {
+    const text = await new Promise<string>((resolve) => steps.push(resolve));
+    if (text !== '') response.write(text);
+    else return void (response.addTrailers({ 'x-sum': String(said) }), response.end());
+  }
+}
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sallyport-tls-'));
@@ -25,7 +43,8 @@ beforeAll(async () => {
   server = createSecureServer({ ...(await authority.issue()), allowHTTP1: true }, (request, response) => {
     response.setHeader('x-version', request.httpVersion);
     response.setHeader('set-cookie', ['a=1', 'b=2']);
-    if (request.method === 'POST') request.pipe(response);
+    if (request.url.endsWith('?events')) void tell(response);
+    else if (request.method === 'POST') request.pipe(response);
     else response.end('hello');
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
@@ -68,6 +87,74 @@ test('HTTP/2 carries answers, repeated headers and bodies, where both sides like
     'small',
     1_000_000,
   ]);
+});
+
+test.each([true, false])(
+  'a request that never left is sent again, whatever it is (HTTP/2: %s)',
+  async (http2) => {
+    let cuts = 1;
+    // Between the gateway and the upstream: the first handshake breaks off.
+    const relay = createServer((socket) => {
+      socket.on('error', () => undefined);
+      if (cuts-- > 0) return void socket.once('data', () => socket.resetAndDestroy());
+      const to = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+      socket.pipe(to).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const address = `https://127.0.0.1:${(relay.address() as AddressInfo).port}`;
+    await using served = await through(address, { 'upstream.ca': ca, 'upstream.http2': http2 });
+    const response = await fetch(`${served.url}/v1/messages`, { method: 'POST', body: 'once' });
+    expect([response.status, await response.text(), cuts]).toEqual([200, 'once', -1]);
+    relay.close();
+  },
+);
+
+test('HTTP/2 carries events as they come, trailers, and the end of a caller', async () => {
+  await using served = await through(url, { 'upstream.ca': ca, 'upstream.http2': true });
+  const [response] = (await once(httpRequest(`${served.url}/v1/messages?events`).end(), 'response')) as [
+    IncomingMessage,
+  ];
+  expect([response.headers['x-version'], response.headers['x-accel-buffering']]).toEqual(['2.0', 'no']);
+  const next = async (text: string) => {
+    steps.shift()?.(text);
+    expect(String((await once(response, 'data'))[0])).toBe(text);
+  };
+  await next('data: 1\n\n');
+  await next('data: 2\n\n');
+  steps.shift()?.('');
+  response.resume();
+  await once(response, 'end');
+  expect(response.rawTrailers).toEqual(['x-sum', '2']);
+
+  const [other] = (await once(httpRequest(`${served.url}/v1/messages?events`).end(), 'response')) as [
+    IncomingMessage,
+  ];
+  other.destroy();
+  await until(() => gone === 1);
+});
+
+test('what HTTP/2 falls back to has reasons that can be passed on, or none', async () => {
+  const authority = await createAuthority();
+  const offersHttp1 = createTlsServer(
+    { ...(await authority.issue()), ALPNProtocols: ['http/1.1'] },
+    (socket) =>
+      socket
+        .on('error', () => undefined)
+        .once('data', () => socket.end(answer('ok', { status: '200 \u2713' }))),
+  ).listen(0, '127.0.0.1');
+  await once(offersHttp1, 'listening');
+  const client = undiciClient(`https://127.0.0.1:${(offersHttp1.address() as AddressInfo).port}`, {
+    ...{ connections: 1, timeoutMs: 5_000, waitingBytes: 1024, ca: [authority.ca] },
+  });
+  const reason = await new Promise<string>((resolve, failed) =>
+    client.dispatch(
+      { method: 'GET', path: '/', headers: [], body: null, idleMs: 0 },
+      { head: (head) => resolve(head.reason), data: () => undefined, end: () => undefined, failed },
+    ),
+  );
+  expect(reason).toBe('');
+  await client.close();
+  offersHttp1.close();
 });
 
 test('WebSockets go over HTTP/1.1 meanwhile', async () => {

@@ -1,58 +1,35 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import Vendor, { toFile } from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServedApp } from '../serve.ts';
-import { until } from './raw-upstream.ts';
 import { through } from './through.ts';
+import { startVendor, type VendorUpstream } from './vendor.ts';
 
 // The SDK of a model vendor as it comes, in front of a gateway that speaks the vendor's words and has the vendor's key.
 
-interface Seen {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
 let served: ServedApp;
-let stop: () => Promise<unknown>;
-const seen: Seen[] = [];
+let upstream: VendorUpstream;
 
 beforeAll(async () => {
-  const program = join(import.meta.dirname, 'vendor-upstream.ts');
-  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = createInterface(child.stdout);
-  const [url] = (await once(lines, 'line')) as [string];
-  lines.on('line', (line) => seen.push(JSON.parse(line) as Seen));
+  upstream = await startVendor();
   const dialect = { vendor: 'anthropic', agent: 'claude' };
   const flags = {
     ...{ 'areas.oauth': 'local', 'areas.devices': 'local' },
     ...{ 'upstream.credential': 'sk-team', 'upstream.credentialHeader': 'x-api-key' },
     ...{ 'dialect.vendor': dialect.vendor, 'dialect.agent': dialect.agent },
   };
-  served = await through(url, flags, { dialect });
-  stop = async () => {
-    await served.close();
-    child.kill();
-    await once(child, 'exit');
-  };
+  served = await through(upstream.url, flags, { dialect });
 });
-afterAll(() => stop());
+afterAll(async () => {
+  await served.close();
+  await upstream[Symbol.asyncDispose]();
+});
 
+const asked = (count: number) => upstream.asked(count);
 const vendor = (apiKey = 'access') => new Vendor({ apiKey, baseURL: served.url, maxRetries: 0 });
 const question = {
   ...{ model: 'model-1', max_tokens: 16 },
   messages: [{ role: 'user' as const, content: 'Say hello' }],
 };
-
-/** What the upstream was asked last. */
-async function asked(count: number): Promise<Seen | undefined> {
-  await until(() => seen.length >= count);
-  return seen.splice(0).at(-1);
-}
 
 test("models are listed, and the key is the team's, which nobody of it sees", async () => {
   const page = await vendor().models.list();
@@ -88,7 +65,7 @@ test("a refusal of the vendor is the vendor's, and one of the gateway is an erro
   });
   await asked(1);
   await expect(vendor('nobody').models.list()).rejects.toThrow(Vendor.AuthenticationError);
-  expect(seen).toEqual([]);
+  expect(upstream.seen).toEqual([]);
 });
 
 test('files go up and come down', async () => {
@@ -105,7 +82,7 @@ test('files go up and come down', async () => {
 });
 
 test('betas go along under the name that the vendor has for them', async () => {
-  seen.length = 0;
+  upstream.seen.length = 0;
   const page = await vendor().beta.agents.list();
   expect(page.data).toEqual([]);
   expect((await asked(1))?.headers).toMatchObject({

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** A gateway as it is run, in a process of its own, so that it shares nothing with its upstream. */
+export async function startFront(flags: Readonly<Record<string, string>>) {
+  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+  const { PATH } = process.env;
+  const child = spawn(process.execPath, ['-C', '@sallyport/source', main, 'start', ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { PATH, HOME: flags['data-dir'] },
+  });
+  const exited = once(child, 'exit');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    url: line.replace('listening on ', ''),
+    async close() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
