@@ -13,11 +13,14 @@ export interface Clock {
   after(ms: number, act: () => void, options?: { readonly keepAlive?: boolean }): Timer;
 }
 
+/** What Node's timers hold; a longer one would fire at once. */
+const longestMs = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
   after(ms, act, options) {
-    const timer = setTimeout(act, ms);
+    const timer = setTimeout(act, Math.min(ms, longestMs));
     if (options?.keepAlive !== true) timer.unref();
     return { cancel: () => clearTimeout(timer) };
   },
