@@ -2,6 +2,7 @@ import { freePort } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { makeBatcher, scratch } from '../../test/batcher.ts';
 import { attributeOf, namesOf, startSink, type Script } from '../../test/sink.ts';
+import { openSpool } from '../spool/spool.ts';
 import type { TelemetryBatcher } from './batcher.ts';
 
 function emit(batcher: TelemetryBatcher, count: number, from = 0): void {
@@ -422,6 +423,50 @@ describe('losses', () => {
       ['invalid', 1],
       ['overflow', 1],
     ]);
+  });
+
+  test('what a program could not report before its end, the next one reports', async () => {
+    const sink = await startSink(() => ({ status: 503 }));
+    const { spoolDir } = scratch();
+    const first = makeBatcher({ baseUrl: sink.baseUrl, spoolDir, queue: { maxEvents: 2 } });
+    emit(first.batcher, 1);
+    await first.batcher.flush();
+    emit(first.batcher, 5);
+    await first.batcher.shutdown();
+    expect(first.batcher.stats()).toMatchObject({ waiting: 0, dropped: { overflow: 3 } });
+
+    sink.script = () => ({ status: 200 });
+    const before = sink.requests.length;
+    await makeBatcher({ baseUrl: sink.baseUrl, spoolDir }).batcher.flush();
+    const notice = sink.requests
+      .slice(before)
+      .flatMap(({ events }) => events)
+      .find((event) => attributeOf(event, 'event.name') === 'telemetry.dropped')!;
+    expect([attributeOf(notice, 'reason'), attributeOf(notice, 'count')]).toEqual(['overflow', '3']);
+  });
+
+  test('what grows too old on the disk, or has no room there, is counted and reported', async () => {
+    const sink = await startSink(() => ({ status: 503 }));
+    const { spoolDir } = scratch();
+    // In memory a character counts as one byte: all have room there, but not on the disk.
+    const queue = { maxEvents: 1000, maxBytes: 2 ** 30 };
+    const full = makeBatcher({ baseUrl: sink.baseUrl, spoolDir, queue });
+    for (let index = 0; index < 300; index += 1)
+      full.batcher.emit({ name: 'x', attributes: { text: '語'.repeat(15_000) } });
+    await full.batcher.shutdown();
+    const kept = openSpool({ directory: spoolDir, clock: full.clock }).peek().length;
+    expect(kept).toBeGreaterThan(200);
+    // And the notice of that.
+    expect(full.batcher.stats()).toMatchObject({ spooled: 301, dropped: { expired: 301 - kept } });
+
+    sink.script = () => ({ status: 200 });
+    const { batcher, clock } = makeBatcher({ baseUrl: sink.baseUrl, spoolDir });
+    await clock.advance(8 * 24 * 3600 * 1000);
+    emit(batcher, 1);
+    await batcher.flush();
+    expect(batcher.stats()).toMatchObject({ sent: 1, dropped: { expired: kept } });
+    await batcher.flush();
+    expect(sink.names().slice(-2)).toEqual(['e0', 'telemetry.dropped']);
   });
 
   test('emit never throws, nor do hooks that do', () => {

@@ -197,7 +197,7 @@ export class TelemetryBatcher implements Reporter {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.offBy !== undefined) return Promise.resolve();
-    this.#reportDrops();
+    if (this.#delivery.pauseMs === 0) this.#reportDrops();
     const { maxEvents, maxBytes } = batchBounds;
     const upTo = this.#queue.lastSeq;
     const take = () => this.#packer.pack(this.#queue.take(maxEvents, maxBytes, upTo), this.#write);
@@ -242,16 +242,24 @@ export class TelemetryBatcher implements Reporter {
    * its own: if it arrived after all, the next run's request is the same one and is stored once.
    */
   #spill(): void {
-    for (const events of [this.#delivery.release(), this.#takeAll()]) {
-      if (events.length === 0) continue;
-      try {
-        if (!this.#spool) throw new Error('there is no spool directory');
-        this.#spool.append(events);
-        this.#counters.spooled += events.length;
-      } catch (error) {
-        this.#counters.drop('unsent', events.length);
-        this.#onError(error);
-      }
+    this.#append(this.#delivery.release());
+    this.#append(this.#takeAll());
+    // Where nothing has reached the disk, a notice would not either.
+    if (this.#counters.spooled === 0) return;
+    this.#reportDrops();
+    this.#append(this.#takeAll());
+  }
+
+  #append(events: readonly string[]): void {
+    if (events.length === 0) return;
+    try {
+      if (!this.#spool) throw new Error('there is no spool directory');
+      this.#spool.append(events);
+      this.#counters.spooled += events.length;
+      this.#counters.drop('expired', this.#spool.takeRemoved());
+    } catch (error) {
+      this.#counters.drop('unsent', events.length);
+      this.#onError(error);
     }
   }
 
@@ -261,7 +269,7 @@ export class TelemetryBatcher implements Reporter {
 
   /** Losses are told to the service, too: one event a flush, about one reason. */
   #reportDrops(): void {
-    if (this.#delivery.pauseMs > 0 || this.#delivery.isDisabled) return;
+    if (this.#delivery.isDisabled) return;
     const lost = this.#counters.takeUnreported();
     if (!lost) return;
     const { reason, count } = lost;

@@ -12,6 +12,8 @@ export type DropReason =
   | 'refused'
   /** It could neither be sent nor written to the disk. */
   | 'unsent'
+  /** It waited in the spool, and grew too old or had to make room for newer ones. */
+  | 'expired'
   /** Its line in the spool was damaged. */
   | 'damaged';
 

@@ -105,6 +105,8 @@ export class Delivery {
       }
     } catch (error) {
       onError(error);
+    } finally {
+      counters.drop('expired', spool.takeRemoved());
     }
     this.#nextSweep = clock.monotonic() + sweepEveryMs;
     return [];
@@ -115,6 +117,7 @@ export class Delivery {
     this.#claim = undefined;
     try {
       claim?.settle(rest);
+      this.#options.counters.drop('expired', this.#options.spool?.takeRemoved() ?? 0);
     } catch (error) {
       this.#options.onError(error); // the claim grows stale, and the whole segment is sent again
     }

@@ -27,14 +27,17 @@ const pem = /-----BEGIN [A-Z0-9 ]{1,64}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,64}-
 const header = /\b((?:authorization|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)[^"'\r\n]+/gi;
 const bearer = /\b(bearer\s{1,4})[^\s"',;]+/gi;
 const quoted = `"[^"\\r\\n]{0,4096}"|'[^'\\r\\n]{0,4096}'`;
-/** `token=x`, `"password": "x y"`, and the same escaped within a JSON string. */
+/** A list, or an object, up to the first end of one. */
+const enclosed = String.raw`\[[^\]\r\n]*\]?|\{[^}\r\n]*\}?`;
+/** `token=x`, `"password": "x y"`, `"tokens": ["x"]`, and the same escaped within a JSON string. */
 const assignment = new RegExp(
-  `((?:${words})[\\w-]{0,32}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?)(?:${quoted}|["']?[^\\s"'&;,]+)`,
+  `((?:${words})[\\w-]{0,32}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?)(?:${quoted}|${enclosed}|["']?[^\\s"'&;,]+)`,
   'gi',
 );
 /** `--token x`. Without the lookbehind every character of a long run would be tried as its start. */
 const option = new RegExp(`(?<![\\w-])(--?[\\w-]+)(\\s{1,4})(?:${quoted}|["']?[^\\s"']+)`, 'g');
-const userInfo = /(:\/\/)[^\s/@"'<>]{1,512}@/g;
+/** Up to the last `@`: a password may have one. */
+const userInfo = /(:\/\/)[^\s/"'<>]{1,512}@/g;
 const keys =
   /\b(?:sk-[\w-]+|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,})/g;
 /** Names have spaces, so a person's segment ends at the next separator, quote or line end, not at a blank. */

@@ -66,7 +66,7 @@ test('what was not sent goes back, as old as it was', async () => {
   expect(again?.events).toEqual([line('b')]);
   again?.settle([line('b')]);
   await clock.advance(1001);
-  expect([spool.claim(), spool.removed()]).toEqual([undefined, 1]);
+  expect([spool.claim(), spool.takeRemoved(), spool.takeRemoved()]).toEqual([undefined, 1, 0]);
 });
 
 test('a claim without a sign of life is taken over after 120 s; a renewed one is not', async () => {
@@ -133,8 +133,33 @@ test('the oldest makes room; a claim in use is left alone', async () => {
   spool.append([long('d')]);
   expect(claim?.events).toEqual([long('a')]);
   expect(spool.claim()?.events).toEqual([long('c')]);
-  expect(spool.removed()).toBe(1);
-  expect(() => spool.append([long('e'), long('f'), long('g'), long('h')])).toThrow(RangeError);
+  expect(spool.takeRemoved()).toBe(1);
+});
+
+test('of more than there is room for the newest stay, and each other one is counted', () => {
+  const { spool } = makeSpool({ maxBytes: 30 * 110 });
+  const long = (index: number) => line(String(index).padEnd(89, '.'));
+  const all = Array.from({ length: 40 }, (_, index) => long(index));
+  spool.append(all);
+  expect(spool.peek()).toEqual(all.slice(-28));
+  expect(spool.takeRemoved()).toBe(12);
+  expect(spool.claim()?.events).toEqual(all.slice(12, 15));
+  spool.append([line('x'.repeat(3300))]);
+  expect([spool.peek().length, spool.takeRemoved()]).toEqual([28, 1]);
+});
+
+test('where not all of it can be written, nothing of it stays', () => {
+  const clock = new ManualClock();
+  const { spool } = makeSpool({ maxBytes: 30 * 110, clock });
+  const all = Array.from({ length: 9 }, (_, index) => line(String(index).padEnd(89, '.')));
+  spool.append(all.slice(0, 1));
+  let calls = 0;
+  clock.now = () => {
+    if (++calls > 3) throw new Error('in the third segment');
+    return 0;
+  };
+  expect(() => spool.append(all)).toThrow('in the third segment');
+  expect(spool.peek()).toEqual(all.slice(0, 1));
 });
 
 test('a place that cannot be written is an error, and nothing is left there', () => {

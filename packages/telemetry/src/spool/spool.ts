@@ -27,6 +27,9 @@ import { parseLines, toLine } from './lines.ts';
 /** A claim or a part without a sign of life for this long has lost its process. Requests end long before. */
 const staleMs = 120_000;
 
+/** Of the spool that a segment takes at most: no more is removed at once to make room, or sent again after a crash. */
+const segmentShare = 0.1;
+
 const filePattern = /^(\d{13,16})-[0-9a-f]{16}\.(log|part|claim)$/;
 
 interface SpoolFile {
@@ -61,14 +64,14 @@ export interface Claim {
 
 /** Events on disk that wait for a process which can send them. All its I/O is synchronous: it works while a process exits. */
 export interface Spool {
-  /** Writes events as one new segment; throws the file system's error, and then nothing was written. */
+  /** Writes events as new segments; throws the file system's error, and then nothing was written. */
   append(events: readonly string[]): void;
   /** The events on disk, the oldest first, those on their way included: for whoever wants to see them. Changes nothing. */
   peek(): readonly string[];
   /** Takes the oldest segment that nobody sends. Also removes what is too old. */
   claim(): Claim | undefined;
-  /** Segments that were removed unsent, for their age or to make room. */
-  removed(): number;
+  /** Events that were removed unsent, for their age or to make room, since this was last asked. */
+  takeRemoved(): number;
   /** Deletes everything: telemetry was turned off. */
   clear(): void;
 }
@@ -97,21 +100,23 @@ export function openSpool(options: SpoolOptions): Spool {
     rmSync(join(directory, name), { force: true });
   }
 
+  function removeUnsent(name: string): void {
+    removed += parseLines(contentOf(join(directory, name))).records.length;
+    remove(name);
+  }
+
   function makeRoom(needed: number): void {
     const files = list();
     let bytes = files.reduce((sum, file) => sum + file.bytes, needed);
     for (const file of files.filter(isFree)) {
       if (bytes <= maxBytes) return;
-      remove(file.name);
+      removeUnsent(file.name);
       bytes -= file.bytes;
-      removed += 1;
     }
   }
 
-  function write(events: readonly string[], createdAt: number): void {
-    if (events.length === 0) return;
-    const content = Buffer.from(events.map(toLine).join(''));
-    if (content.length > maxBytes) throw new RangeError('the events are larger than the spool');
+  /** Gives the segment's name. */
+  function write(content: Buffer, createdAt: number): string {
     makeDirectory(directory);
     makeRoom(content.length);
     const stem = `${String(createdAt).padStart(13, '0')}-${randomBytes(8).toString('hex')}`;
@@ -125,10 +130,40 @@ export function openSpool(options: SpoolOptions): Spool {
       }
       touch(part, clock.now());
       renameSync(part, join(directory, `${stem}.log`));
+      return `${stem}.log`;
     } catch (error) {
       rmSync(part, { force: true });
       throw error;
     }
+  }
+
+  /** The newest stay, where there is no room for all. */
+  function append(events: readonly string[], createdAt: number): void {
+    const written: string[] = [];
+    try {
+      // A millisecond apart, which keeps their order.
+      for (const content of segmentsOf(events))
+        if (content.length <= maxBytes) written.push(write(content, createdAt + written.length));
+        else removed += 1;
+    } catch (error) {
+      written.forEach(remove);
+      throw error;
+    }
+  }
+
+  /** What is too large for a segment is one by itself. */
+  function* segmentsOf(events: readonly string[]): Generator<Buffer> {
+    let [text, bytes] = ['', 0];
+    for (const line of events.map(toLine)) {
+      const size = Buffer.byteLength(line);
+      if (text !== '' && bytes + size > maxBytes * segmentShare) {
+        yield Buffer.from(text);
+        [text, bytes] = ['', 0];
+      }
+      text += line;
+      bytes += size;
+    }
+    if (text !== '') yield Buffer.from(text);
   }
 
   function take({ name, createdAt }: SpoolFile): Claim | undefined {
@@ -152,19 +187,18 @@ export function openSpool(options: SpoolOptions): Spool {
       damaged,
       renew: () => touch(path, clock.now()),
       settle(rest) {
-        write(rest, createdAt);
+        append(rest, createdAt);
         rmSync(path, { force: true });
       },
     };
   }
 
   return {
-    append: (events) => write(events, Math.trunc(clock.now())),
+    append: (events) => append(events, Math.trunc(clock.now())),
     claim() {
       for (const file of list().filter(isFree)) {
         if (clock.now() - file.createdAt > maxAgeMs) {
-          remove(file.name);
-          removed += 1;
+          removeUnsent(file.name);
           continue;
         }
         const claim = take(file);
@@ -172,15 +206,12 @@ export function openSpool(options: SpoolOptions): Spool {
       }
       return undefined;
     },
-    peek: () =>
-      list().flatMap(({ name }) => {
-        try {
-          return parseLines(readFileSync(join(directory, name), 'utf8')).records;
-        } catch {
-          return []; // it was sent meanwhile
-        }
-      }),
-    removed: () => removed,
+    peek: () => list().flatMap(({ name }) => parseLines(contentOf(join(directory, name))).records),
+    takeRemoved() {
+      const count = removed;
+      removed = 0;
+      return count;
+    },
     clear() {
       const names = namesIn(directory).filter((name) => filePattern.test(name));
       for (const name of names) remove(name);
@@ -192,6 +223,14 @@ export function openSpool(options: SpoolOptions): Spool {
       }
     },
   };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // it was sent meanwhile
+  }
 }
 
 function namesIn(directory: string): string[] {
