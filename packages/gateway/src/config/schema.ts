@@ -92,8 +92,10 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       validation: oneOf(validationModes, 'off'),
       /** The largest body that is passed on; 0: any. */
       maxBodyBytes: integer(0, 0),
-      /** What telemetry may take on disk that waits for its upstream; the oldest goes first. 0: nothing waits. */
+      /** What telemetry may take on disk that waits for its upstream. 0: nothing waits. */
       outboxBytes: integer(256 * 1024 * 1024, 0),
+      /** Where that is full: callers are told to come again, or the oldest goes. */
+      outboxFull: oneOf(['reject', 'drop_oldest'], 'reject'),
       /** How long it may wait. */
       outboxDays: integer(7, 1),
       /** How long an answer may take to begin, where the contract does not say. */

@@ -1,6 +1,7 @@
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { isJsonObject, ServiceError, type Clock, type Dialect, type Ids } from '@sallyport/core';
 import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
+import { decodeLogs, judgeBatch, logsAnswerJson, logsAnswerProtobuf } from '@sallyport/telemetry/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendAnswer } from '../http/answer.ts';
 import { parseJson } from '../http/body.ts';
@@ -23,6 +24,9 @@ import { collect, tooLarge } from './upload.ts';
 export function isKept({ id }: Endpoint): boolean {
   return id === 'telemetry.batch' || id === 'telemetry.logs';
 }
+
+/** An upstream that is away so long that the outbox is full is not back at once. */
+const noRoomRetryMs = 30_000;
 
 export interface KeepingOptions {
   readonly endpoint: Endpoint;
@@ -84,7 +88,7 @@ export function createKeepingForwarder(
       const { caller } = request;
       const organizationId = caller && 'organizationId' in caller ? caller.organizationId : undefined;
       if (organizationId !== undefined && !(await mayKeep(organizationId))) throw unreachable();
-      await outbox.keep({ ...outbound, headers: withoutSentAt(headers) });
+      if (!(await outbox.keep({ ...outbound, headers: withoutSentAt(headers) }))) throw noRoom(endpoint);
       sendAnswer(endpoint, reply, accepted);
     } finally {
       held.release();
@@ -108,13 +112,31 @@ function passOn(
   reply.raw.writeHead(status, reason, list).end(sent);
 }
 
-/** What the contract has for a request that is taken. Throws `invalid_request` where the upstream would have to. */
-function acceptance(request: FastifyRequest, body: Buffer, { endpoint, dialect }: KeepingOptions): unknown {
-  if (isProtobuf(request)) return new Uint8Array();
-  const parsed = parseJson(plain(body, request.headers['content-encoding'] ?? '', endpoint).toString());
-  validate(endpoint, request, endpoint.id === 'telemetry.logs' ? body : parsed, dialect);
-  const events = isJsonObject(parsed) ? parsed['events'] : undefined;
-  return endpoint.id === 'telemetry.logs' ? {} : { accepted: Array.isArray(events) ? events.length : 0 };
+/** What the contract has for a request that is taken. Throws what the upstream would have to. */
+function acceptance(
+  request: FastifyRequest,
+  body: Buffer,
+  { endpoint, dialect, clock }: KeepingOptions,
+): unknown {
+  const bytes = plain(body, request.headers['content-encoding'] ?? '', endpoint);
+  if (endpoint.id === 'telemetry.logs') {
+    validate(endpoint, request, body, dialect);
+    return isProtobuf(request)
+      ? logsAnswerProtobuf(decodeLogs({ encoding: 'protobuf', bytes }, clock.now()))
+      : logsAnswerJson(decodeLogs({ encoding: 'json', bytes }, clock.now()));
+  }
+  const parsed = parseJson(bytes.toString());
+  validate(endpoint, request, parsed, dialect);
+  const events: unknown = isJsonObject(parsed) ? parsed['events'] : undefined;
+  return { accepted: judgeBatch(Array.isArray(events) ? events : [], clock.now()).length };
+}
+
+/** Whoever sends keeps what it has, and comes again: each of the two by the status that its clients do that after. */
+function noRoom({ id }: Endpoint): ServiceError {
+  const code = id === 'telemetry.logs' ? 'store_unavailable' : 'temporarily_unavailable';
+  return new ServiceError(code, 'There is no room for what has to wait for the upstream; try again later.', {
+    retryAfterMs: noRoomRetryMs,
+  });
 }
 
 function plain(body: Buffer, contentEncoding: string, { limits }: Endpoint): Buffer {
@@ -122,10 +144,12 @@ function plain(body: Buffer, contentEncoding: string, { limits }: Endpoint): Buf
     contentEncoding.trim().toLowerCase()
   ];
   if (decode === undefined) return body;
+  const maxBytes = limits?.bodyBytes ?? defaultLimits.bodyBytes;
   try {
-    return decode(body, { maxOutputLength: limits?.bodyBytes ?? defaultLimits.bodyBytes });
+    return decode(body, { maxOutputLength: maxBytes });
   } catch (cause) {
-    const description = 'The body is too large, or is not in the encoding that it says.';
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+    const description = 'The body is not in the encoding that it says.';
     throw new ServiceError('invalid_request', description, { cause });
   }
 }

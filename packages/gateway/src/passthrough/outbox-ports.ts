@@ -20,6 +20,8 @@ export interface KeptRequest extends OutboxRequest {
   readonly id: number;
 }
 
+export type WhenFull = 'reject' | 'drop_oldest';
+
 /** What waits. */
 export interface OutboxHead {
   readonly requests: number;
@@ -28,10 +30,10 @@ export interface OutboxHead {
 
 /** The outbox's atomic acts. */
 export interface OutboxActs {
-  /** Adds one at the end; the oldest go while all together take more than `maxBytes`. */
+  /** Adds one at the end. Where all together would take more than `maxBytes`, it is not kept, or the oldest go. */
   keep(
-    input: OutboxRequest & { readonly maxBytes: number },
-  ): Promise<OutboxHead & { readonly dropped: number }>;
+    input: OutboxRequest & { readonly maxBytes: number; readonly whenFull: WhenFull },
+  ): Promise<OutboxHead & { readonly isKept: boolean; readonly dropped: number }>;
   /** Removes one that was taken or refused. */
   settle(input: { readonly id: number }): Promise<OutboxHead>;
   /** Removes some of those that came before: `done` tells whether those were all. */

@@ -1,11 +1,12 @@
 import { createLatch, fullJitter, sleep, type Clock, type Log, type Random } from '@sallyport/core';
 import type { Stat } from '../metrics/sources.ts';
 import type { Deliver, DeliveredAnswer } from './delivery.ts';
-import type { KeptRequest, OutboxHead, OutboxRequest, OutboxStore } from './outbox-ports.ts';
+import type { KeptRequest, OutboxHead, OutboxRequest, OutboxStore, WhenFull } from './outbox-ports.ts';
 
 export interface OutboxLimits {
-  /** All that is kept together; the oldest go first. 0: nothing is kept. */
+  /** All that is kept together. 0: nothing is kept. */
   readonly outboxBytes: number;
+  readonly outboxFull: WhenFull;
   readonly outboxDays: number;
 }
 
@@ -22,8 +23,8 @@ export interface Outbox {
   use(deliver: Deliver | undefined, limits: OutboxLimits): void;
   /** Sends one at once, if none waits before it. `undefined`: it has to be kept. */
   deliver(request: OutboxRequest): Promise<DeliveredAnswer | undefined>;
-  /** Settles when the request is safe on disk. */
-  keep(request: OutboxRequest): Promise<void>;
+  /** Settles when the request is safe on disk; `false`: there is no room for it. */
+  keep(request: OutboxRequest): Promise<boolean>;
   stats(): readonly Stat[];
   /** Ends at once: what was not taken stays where it is. */
   stop(): Promise<void>;
@@ -43,7 +44,7 @@ export async function openOutbox({ store, clock, random, log }: OutboxOptions): 
   const latch = createLatch();
   const counts = { kept: 0, forwarded: 0, retries: 0 };
   const dropped = { overflow: 0, age: 0, refused: 0 };
-  let limits: OutboxLimits = { outboxBytes: 0, outboxDays: 0 };
+  let limits: OutboxLimits = { outboxBytes: 0, outboxFull: 'reject', outboxDays: 0 };
   let head: OutboxHead = await store.head();
   let deliver: Deliver | undefined;
   let failing = false;
@@ -123,11 +124,13 @@ export async function openOutbox({ store, clock, random, log }: OutboxOptions): 
     async keep(request) {
       // A view is cloned with its whole buffer on its way to the writer.
       const body = new Uint8Array(request.body);
-      const kept = await store.keep({ ...request, body, maxBytes: limits.outboxBytes });
+      const { outboxBytes: maxBytes, outboxFull: whenFull } = limits;
+      const kept = await store.keep({ ...request, body, maxBytes, whenFull });
       head = kept;
-      counts.kept++;
       dropped.overflow += kept.dropped;
+      if (kept.isKept) counts.kept++;
       latch.wake();
+      return kept.isKept;
     },
     stats: () => [
       gauge('requests', 'requests that wait for the upstream', head.requests),

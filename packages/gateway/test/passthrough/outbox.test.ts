@@ -186,11 +186,43 @@ test('a refused credential keeps what waits until it is put right', async () => 
   expect(count('forwarded_total')).toBe(1);
 });
 
-test('what waits is bounded: the oldest goes for room, and what is too old; both are counted', async () => {
+const big = JSON.stringify({ events: [{ ...event, body: { stringValue: 'x'.repeat(6000) } }] });
+
+test('what waits is bounded: where it is full, callers keep what they have, and nothing that was accepted goes', async () => {
   await using upstream = await scriptedUpstream();
-  const { url, clock, count } = await keeping(upstream, { 'upstream.outboxBytes': 24_000 });
+  const { url, clock, count } = await keeping(upstream, { 'upstream.outboxBytes': 16_000 });
   upstream.answer = down;
-  const big = JSON.stringify({ events: [{ ...event, body: { stringValue: 'x'.repeat(6000) } }] });
+  for (const name of ['one', 'two']) expect((await batch(url, name, { body: big })).status).toBe(200);
+  const full = await batch(url, 'three', { body: big });
+  expect([full.status, full.headers.get('retry-after'), await full.json()]).toEqual([
+    429,
+    '30',
+    expect.objectContaining({ error: 'temporarily_unavailable' }),
+  ]);
+  const logs = await fetch(`${url}/v1/logs`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer access', 'content-type': 'application/json' },
+    body: `{"resourceLogs":[]${' '.repeat(6000)}}`,
+  });
+  expect([logs.status, logs.headers.get('retry-after'), await logs.json()]).toEqual([
+    503,
+    '30',
+    expect.objectContaining({ error: 'store_unavailable', code: 14 }),
+  ]);
+  expect([count('requests'), count('kept_total'), count('dropped_total', 'overflow')]).toEqual([2, 2, 0]);
+  await until(() => count('retries_total') === 1 && clock.timers > 0);
+  upstream.seen.length = 0;
+  upstream.answer = up;
+  await clock.advance(1000);
+  await until(() => count('requests') === 0);
+  expect(names(upstream)).toEqual(['one', 'two']);
+});
+
+test('where the newest matter more, the oldest goes for room; so does what is too old; both are counted', async () => {
+  await using upstream = await scriptedUpstream();
+  const bounds = { 'upstream.outboxBytes': 24_000, 'upstream.outboxFull': 'drop_oldest' };
+  const { url, clock, count } = await keeping(upstream, bounds);
+  upstream.answer = down;
   for (const name of ['one', 'two', 'three', 'four']) await batch(url, name, { body: big });
   expect(count('dropped_total', 'overflow')).toBe(4 - (count('requests') ?? 0));
   expect(count('requests')).toBeLessThan(4);
@@ -217,6 +249,27 @@ test('what the upstream would have to refuse is refused here while it is away', 
     (await batch(url, 'two', { body: 'not gzip', headers: { 'content-encoding': 'gzip' } })).status,
   ).toBe(400);
   expect((await batch(url, 'three', { body: Buffer.alloc(8 * 1024 * 1024 + 1) })).status).toBe(413);
+  const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024 + 1));
+  expect((await batch(url, 'bomb', { body: bomb, headers: { 'content-encoding': 'gzip' } })).status).toBe(
+    413,
+  );
+  const many = await batch(url, 'many', { body: JSON.stringify({ events: new Array(51).fill(7) }) });
+  expect([many.status, await many.json()]).toEqual([
+    413,
+    expect.objectContaining({ error: 'too_many_events' }),
+  ]);
+  const wrong = await batch(url, 'wrong', { body: '{"events":[{},{"traceId":"ab"}]}' });
+  expect([wrong.status, await wrong.json()]).toEqual([
+    400,
+    expect.objectContaining({ issues: [expect.objectContaining({ path: 'events/1/traceId' })] }),
+  ]);
+  for (const [type, body] of [
+    ['application/json', '{"resourceLogs":7}'],
+    ['application/x-protobuf', Buffer.from([10, 5])],
+  ] as const) {
+    const headers = { authorization: 'Bearer access', 'content-type': type };
+    expect((await fetch(`${url}/v1/logs`, { method: 'POST', headers, body })).status).toBe(400);
+  }
   expect((await batch(url, 'four', { headers: { authorization: 'Bearer nobody' } })).status).toBe(401);
   expect(count('kept_total')).toBe(0);
 });

@@ -11,7 +11,8 @@ export {
 } from './engine.ts';
 export type { Organizations, Place, RecordFilter, StoredRecord, TelemetryStore } from './ports.ts';
 export type { Records, RecordsCaller } from './records.ts';
-export type { LogsBody } from './logs-body.ts';
+export { judgeBatch } from './batch.ts';
+export { decodeLogs, type LogsBody } from './logs-body.ts';
 export {
   grpcCodeOf,
   logsAnswerJson,

@@ -23,16 +23,20 @@ export function outboxActs(db: DatabaseSync): Sync<OutboxActs> {
   );
   const head = () => selectHead.get() as unknown as OutboxHead;
   return {
-    keep({ receivedAt, path, headers, body, maxBytes }) {
+    keep({ receivedAt, path, headers, body, maxBytes, whenFull }) {
       const text = JSON.stringify(headers);
-      insert.run(receivedAt, rowBytes + path.length + text.length + body.length, path, text, body);
-      let dropped = 0;
+      const bytes = rowBytes + path.length + text.length + body.length;
       let now = head();
+      if (whenFull === 'reject' && now.requests > 0 && now.bytes + bytes > maxBytes)
+        return { ...now, isKept: false, dropped: 0 };
+      insert.run(receivedAt, bytes, path, text, body);
+      let dropped = 0;
+      now = head();
       for (; now.bytes > maxBytes && now.requests > 1; now = head()) {
         removeOldest.run();
         dropped++;
       }
-      return { ...now, dropped };
+      return { ...now, isKept: true, dropped };
     },
     settle({ id }) {
       remove.run(id);
