@@ -121,14 +121,14 @@ function complete(form: ReadonlyMap<string, string>): ReadForm {
 
 /** Counts what comes in, and fails where it is too much or too slow. */
 function watchPace(request: IncomingMessage, clock: Clock, fail: (error: Error) => void): { end(): void } {
-  const startedAt = clock.now();
+  const startedAt = clock.monotonic();
   let size = 0;
   const count = (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBytes) fail(tooLarge());
   };
   const check = () => {
-    const elapsed = clock.now() - startedAt;
+    const elapsed = clock.monotonic() - startedAt;
     if (elapsed >= timeoutMs || size < elapsed * minBytesPerMs)
       return fail(
         new ServiceError('invalid_request', 'The upload takes too long: try again on a faster connection.', {

@@ -307,11 +307,12 @@ test('one whose sender lost the credential while it came in is 401, and nothing 
   expect(await store.accountBundles({ accountId: 'account', after: '', limit: 1 })).toEqual([]);
 });
 
-test('one that drips in is 408', async () => {
+test('one that drips in is 408, also where the clock is set back meanwhile', async () => {
   const clock = new ManualClock();
   const { port, files } = await serveFeedback({ clock });
   const socket = await hang(port);
   await untilFiles(files, 1);
+  clock.jump(-3600_000);
   const answered = once(socket, 'data') as Promise<[Buffer]>;
   await clock.advance(5000);
   const [data] = await answered;
