@@ -46,7 +46,7 @@ async function startEndpoint() {
 test('kill -9 amid an export to an endpoint that fails, too: each record arrives, in order', async () => {
   const { seen, arrived, url, stop, listenAgain } = await startEndpoint();
   const directory = scratchDirectory();
-  let gateway = await startVictim(directory, url);
+  let gateway = await startVictim(directory, '--export', url, '--compacts');
   const until = (holds: () => boolean) => vi.waitUntil(holds, { timeout: 20_000, interval: 1 });
 
   const sending = (async () => {
@@ -60,14 +60,14 @@ test('kill -9 amid an export to an endpoint that fails, too: each record arrives
   await until(() => seen.hung > 0);
   await gateway.kill(); // amid a request that is never answered
   seen.mode = 'fails';
-  gateway = await startVictim(directory, url);
+  gateway = await startVictim(directory, '--export', url, '--compacts');
   await until(() => seen.failed >= 3);
   await gateway.kill(); // while it waits to try again
   seen.mode = 'takes';
-  gateway = await startVictim(directory, url);
+  gateway = await startVictim(directory, '--export', url, '--compacts');
   await until(() => arrived.size >= 250);
   await gateway.kill(); // wherever it is
-  gateway = await startVictim(directory, url);
+  gateway = await startVictim(directory, '--export', url, '--compacts');
   await until(() => arrived.size >= 400);
   await stop();
   await setTimeout(20);

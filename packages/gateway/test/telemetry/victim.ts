@@ -1,22 +1,31 @@
-// A gateway's telemetry as a process of its own, to be killed and to be weighed: `victim.ts DIRECTORY [EXPORT_URL]`.
-import { createLocalWakeups, silentLog, systemClock, systemRandom } from '@sallyport/core';
+// A gateway's telemetry as a process of its own, to be killed and to be weighed:
+// `victim.ts DIRECTORY [--export URL] [--compacts]`. With `--compacts` it merges small blocks all the time, the newest, too.
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createLocalWakeups, silentLog, systemClock, systemRandom, type Clock } from '@sallyport/core';
 import { undiciTransport } from '@sallyport/core/client';
 import { createExporter, createTelemetryEngine } from '@sallyport/telemetry/server';
 import { telemetryHandlers } from '../../src/routes/telemetry.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
 import { serve } from '../serve.ts';
 
-const [directory = '', exportUrl] = process.argv.slice(2);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { export: { type: 'string' }, compacts: { type: 'boolean' } },
+});
+const [directory = ''] = positionals;
 const store = await openEmbeddedStore({ path: `${directory}/store.db` });
 const wakeups = createLocalWakeups();
-const engine = createTelemetryEngine({
-  store: store.telemetry,
-  organizations: { isZeroDataRetention: () => Promise.resolve(false) },
-  wakeups,
-  clock: systemClock,
-  log: silentLog,
-});
-if (exportUrl !== undefined)
+const engineAt = (clock: Clock) =>
+  createTelemetryEngine({
+    store: store.telemetry,
+    organizations: { isZeroDataRetention: () => Promise.resolve(false) },
+    wakeups,
+    clock,
+    log: silentLog,
+  });
+const engine = engineAt(systemClock);
+if (values.export !== undefined)
   createExporter({
     store: store.telemetry,
     transport: undiciTransport(),
@@ -26,7 +35,7 @@ if (exportUrl !== undefined)
     log: silentLog,
     // Few records, so that a request begins and ends amid what came together.
     config: {
-      url: exportUrl,
+      url: values.export,
       headers: {},
       encoding: 'json',
       compression: 'none',
@@ -39,3 +48,11 @@ const { url } = await serve(
   { rateLimits: { default: 0 } },
 );
 process.stdout.write(`${url}\n`);
+if (values.compacts) {
+  // Of a clock that is ahead, nothing is too young.
+  const compacting = engineAt({ ...systemClock, now: () => systemClock.now() + 20 * 60_000 });
+  for (;;) {
+    await compacting.compact();
+    await setTimeout(1);
+  }
+}

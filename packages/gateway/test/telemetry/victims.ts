@@ -11,10 +11,14 @@ export interface Victim {
   kill(): Promise<void>;
 }
 
-/** Starts `victim.ts` on a directory, with an export to that address; it goes with the test. */
-export async function startVictim(directory: string, ...exportUrl: [] | [string]): Promise<Victim> {
-  const program = join(import.meta.dirname, 'victim.ts');
-  const child = spawn(process.execPath, ['-C', '@sallyport/source', program, directory, ...exportUrl], {
+/** Starts `victim.ts` on a directory; it goes with the test. */
+export function startVictim(directory: string, ...options: readonly string[]): Promise<Victim> {
+  return startProgram('victim.ts', directory, ...options);
+}
+
+export async function startProgram(name: string, ...options: readonly string[]): Promise<Victim> {
+  const program = join(import.meta.dirname, name);
+  const child = spawn(process.execPath, ['-C', '@sallyport/source', program, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
