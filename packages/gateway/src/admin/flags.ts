@@ -31,9 +31,11 @@ export function configurable(command: Command): Command {
     );
 }
 
-/** RFC 9562 4: a UUID is read in either case. */
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** RFC 9562 4: a UUID is read in either case. What is none is left as it is, for whoever says that nothing has it. */
 export function uuid(text: string): string {
-  return text.toLowerCase();
+  return uuidForm.test(text) ? text.toLowerCase() : text;
 }
 
 function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {

@@ -83,7 +83,7 @@ describe('admin org', () => {
     expect((await admin('org', 'set', id, '--tier', 'a b')).failed?.[1]).toMatch(/^A tier is a word/);
     expect((await admin('org', 'set', 'none', '--tier', 'x')).failed).toEqual([
       1,
-      'There is no organization none: `sallyport-gateway admin org list` shows those that there are.',
+      'There is no organization with the id none: `sallyport-gateway admin org list` shows those that there are.',
     ]);
   });
 

@@ -82,6 +82,6 @@ export async function requireOrganization({ organizations }: AuthorizationServer
   if (await organizations.get(id)) return;
   throw new ServiceError(
     'not_found',
-    `There is no organization ${id}: \`sallyport-gateway admin org list\` shows those that there are.`,
+    `There is no organization with the id ${id}: \`sallyport-gateway admin org list\` shows those that there are.`,
   );
 }

@@ -36,11 +36,17 @@ export async function loginUpstream(name: string | undefined, flags: ConfigFlags
       process.stderr.write(`It is used once ${key}.login is true (and ${key}.credential is not set).\n`);
   } catch (cause) {
     if (cause instanceof LoginError || cause instanceof TransportError)
-      throw new ExplainedError(cause.message, { cause });
+      throw new ExplainedError(explained(cause.message, upstream), { cause });
     throw cause;
   } finally {
     await transport.close();
   }
+}
+
+/** Of an upstream that is shown something else, it may be no login that is wanted. */
+function explained(message: string, { key, login }: ConfiguredUpstream): string {
+  if (login) return message;
+  return `${message} An upstream that is shown ${key}.credential needs no login: one is used where ${key}.login is true.`;
 }
 
 /** `admin upstream logout`: ends it there, and removes it here. */

@@ -11,6 +11,7 @@ import { upstreamOf } from '../../src/config/upstreams.ts';
 import { openUpstreamLogin, upstreamLogins } from '../../src/passthrough/upstream-login.ts';
 import { startGateway } from '../../src/start.ts';
 import { runGateway, type RunningGateway } from '../oauth/running-gateway.ts';
+import { scriptedUpstream } from '../passthrough/scripted-upstream.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { adminCommand, attendedCommand } from './command.ts';
 
@@ -199,4 +200,10 @@ test.each<[string, readonly string[], string]>([
 test('without an upstream there is nowhere to log in, and the command says what to set', async () => {
   const { failed } = await adminCommand(scratchDirectory(), 'upstream', 'login');
   expect(failed).toEqual([2, expect.stringContaining('set upstream to its address')]);
+});
+
+test('an upstream without OAuth that is shown a credential needs none, and the command says so', async () => {
+  await using upstream = await scriptedUpstream();
+  const { failed } = await adminCommand(scratchDirectory(), 'upstream', 'login', '--upstream', upstream.url);
+  expect(failed).toEqual([1, expect.stringContaining('upstream.credential needs no login')]);
 });
