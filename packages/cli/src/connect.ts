@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { silentLog, type Reporter, type TokenSource } from '@sallyport/core';
+import { ServiceError, silentLog, type Reporter, type TokenSource } from '@sallyport/core';
 import { createClient, undiciTransport, type Client, type ClientOptions } from '@sallyport/core/client';
 import {
   environmentToken,
@@ -93,7 +93,7 @@ export async function connect(context: Context): Promise<Connection> {
   const own = await organizationOf(context, loggedIn);
   const chosen = context.settings.organizationId;
   if (own !== undefined && chosen !== undefined && chosen !== own) await requireMembership(client, chosen);
-  const organizationId = chosen ?? own ?? (await onlyOrganization(client));
+  const organizationId = chosen ?? own ?? (await tokensOrganization(client));
   return { ...loggedIn, organizationId, reporter: telemetry(context, clientOptions) };
 }
 
@@ -125,6 +125,15 @@ export async function requireMembership(client: Client, organizationId: string):
     exitCodes.notLoggedIn,
     `It has one in ${own.join(', ') || 'none'}. See where a setting comes from: sallyport config list --show-origin`,
   );
+}
+
+/** Of a token from the environment: what the service says of it, or its account's only one where it may not ask. */
+async function tokensOrganization(client: Client): Promise<string> {
+  const profile = await client.oauth.profile().catch((error: unknown) => {
+    if (error instanceof ServiceError && (error.status === 403 || error.status === 404)) return undefined;
+    throw error;
+  });
+  return profile?.organization.uuid ?? (await onlyOrganization(client));
 }
 
 async function onlyOrganization(client: Client): Promise<string> {

@@ -49,6 +49,30 @@ test('access is shown for the organization in use', async () => {
   });
 });
 
+test('the organization of a token is what the service says of it; one that may not ask has to name it', async () => {
+  const path = 'GET /api/oauth/profile';
+  answers[path] = {
+    body: { organization: { organization_type: 'agent_team', rate_limit_tier: 'x', uuid: other } },
+  };
+  answers[`GET /api/bootstrap/${other}/current_user_access`] = {
+    body: { access_level: 'admin', permissions: ['read'] },
+  };
+  expect(await run('access')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining(other) as string,
+  });
+  answers[path] = { status: 401, body: { error: 'invalid_token', error_description: 'It has expired.' } };
+  expect(await run('access')).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining('refused the token in SALLYPORT_TOKEN') as string,
+  });
+  answers[path] = { status: 403, body: { error: 'insufficient_scope', error_description: 'No.' } };
+  expect(await run('access')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(other) as string,
+  });
+});
+
 test('roles are listed', async () => {
   answers['GET /api/oauth/agent_cli/roles'] = {
     body: { roles: [{ name: 'viewer', permissions: ['read'] }] },
