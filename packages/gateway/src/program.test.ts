@@ -207,7 +207,9 @@ describe('start', () => {
     expect(await gateway.stop()).toBe(0);
     const told = (await gateway.errors).split('\n').filter((line) => line.includes('--print-setup'));
     expect(told).toHaveLength(1);
-    expect(told[0]).toContain('`sallyport-gateway admin user password owner@localhost`');
+    expect(told[0]).toContain(
+      `\`sallyport-gateway admin user password owner@localhost --data-dir ${dataDir}\``,
+    );
     expect(await gateway.errors).not.toMatch(/token=(?!\[Redacted\])/);
   });
 
@@ -374,7 +376,9 @@ describe('admin', () => {
     ]);
     const user = JSON.parse(added.stdout) as Record<string, unknown>;
     expect(user).toMatchObject({ email: 'me@example.com', has_password: false });
-    expect(added.stderr).toContain('`sallyport-gateway admin user password me@example.com`');
+    expect(added.stderr).toContain(
+      `\`sallyport-gateway admin user password me@example.com --data-dir ${dataDir}\``,
+    );
     expect(await run(['admin', 'audit', '--actor', 'typo@example.com', ...on])).toEqual({
       code: 0,
       stdout: '',

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { ServiceError, toTimestamp } from '@sallyport/core';
 import type { AuthorizationServer, Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
 import { withAuthorizationServer } from './authorization.ts';
-import type { ConfigFlags } from './flags.ts';
+import { sameStore, type ConfigFlags } from './flags.ts';
 
 /** `admin session-key`: the key alone on stdout, so that scripts can take it. */
 export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {
@@ -33,7 +33,7 @@ export async function addUser(email: string, flags: AddUserFlags): Promise<void>
   printJson(accountRecord(account));
   if (password === undefined)
     process.stderr.write(
-      `It has no password yet: \`sallyport-gateway admin user password ${account.email}\` prints a link to set one.\n`,
+      `It has no password yet: \`sallyport-gateway admin user password ${account.email}${sameStore(flags)}\` prints a link to set one.\n`,
     );
 }
 

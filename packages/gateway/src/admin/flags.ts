@@ -31,6 +31,16 @@ export function configurable(command: Command): Command {
     );
 }
 
+/** What a command that works on the same store as this one has to be given, with a space before it. */
+export function sameStore({ config, dataDir, store }: ConfigFlags): string {
+  const given = Object.entries({ '--config': config, '--data-dir': dataDir, '--store': store });
+  return given.map(([flag, value]) => (value === undefined ? '' : ` ${flag} ${quoted(value)}`)).join('');
+}
+
+function quoted(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** RFC 9562 4: a UUID is read in either case. What is none is left as it is, for whoever says that nothing has it. */

@@ -5,14 +5,18 @@ import { createLog } from '../http/log.ts';
 import type { Services } from '../services.ts';
 import { startGateway } from '../start.ts';
 import { configOf } from './config-of.ts';
-import type { ConfigFlags } from './flags.ts';
+import { sameStore, type ConfigFlags } from './flags.ts';
 import { gatewayThere } from './gateway-there.ts';
 import { reloading } from './reload.ts';
 import { countSignals } from './signals.ts';
 import { terminalLog } from './terminal-log.ts';
 
+export interface StartFlags extends ConfigFlags {
+  readonly printSetup?: boolean;
+}
+
 /** `sallyport-gateway start`: serves until the first SIGTERM or SIGINT, then drains; a second one ends at once. */
-export async function start(flags: ConfigFlags & { readonly printSetup?: boolean }): Promise<void> {
+export async function start(flags: StartFlags): Promise<void> {
   const loaded = configOf(flags);
   const { config } = loaded;
   const log = logOf(loaded);
@@ -40,7 +44,7 @@ export async function start(flags: ConfigFlags & { readonly printSetup?: boolean
   // Scripts wait for this line.
   process.stdout.write(`listening on ${gateway.url}\n`);
   if (!isLoopback(config.host)) log.warn({ host: config.host }, 'listening beyond this machine');
-  await tellHowToSetUp(gateway.services, flags.printSetup === true || process.stdout.isTTY, log);
+  await tellHowToSetUp(gateway.services, flags, log);
 
   const signal = await stop.promise;
   log.info({ signal }, 'draining');
@@ -57,12 +61,13 @@ function logOf({ config, settings }: LoadedConfig): Logger {
 }
 
 /** A link is as good as a password: where output may be kept, one is made only when asked for. */
-async function tellHowToSetUp(services: Services, print: boolean, log: Logger): Promise<void> {
+async function tellHowToSetUp(services: Services, flags: StartFlags, log: Logger): Promise<void> {
   const owner = await services.ownerToSetUp();
   if (owner === undefined) return;
-  if (print) process.stdout.write(`\nSet the owner's password: ${(await services.setupLink()) ?? ''}\n`);
+  if (flags.printSetup === true || process.stdout.isTTY)
+    process.stdout.write(`\nSet the owner's password: ${(await services.setupLink()) ?? ''}\n`);
   else
     log.info(
-      `${owner} has no password yet: start with --print-setup for a link to set it, or run \`sallyport-gateway admin user password ${owner}\`.`,
+      `${owner} has no password yet: start with --print-setup for a link to set it, or run \`sallyport-gateway admin user password ${owner}${sameStore(flags)}\`.`,
     );
 }
