@@ -12,5 +12,7 @@ export default defineConfig({
     include: [process.env['SALLYPORT_LONG_TESTS'] ? 'long/**/*.test.ts' : '{src,test,e2e}/**/*.test.ts'],
     passWithNoTests: false,
     testTimeout: 20_000,
+    // Most hooks start programs, which takes as long as the machine has others to run.
+    hookTimeout: 60_000,
   },
 });

@@ -14,7 +14,9 @@ export async function startFront(flags: Readonly<Record<string, string>>) {
     env: { PATH, HOME: flags['data-dir'] },
   });
   const exited = once(child, 'exit');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const ended = exited.then(() => Promise.reject(new Error('The gateway ended before it listened.')));
+  ended.catch(() => undefined); // so it does in the end
+  const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), ended])) as [string];
   return {
     url: line.replace('listening on ', ''),
     async close() {
