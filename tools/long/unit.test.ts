@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Installation } from './installation.ts';
-import { canRunUserManager, UserManager } from './steps/user-manager.ts';
+import { Installation } from '../e2e/installation.ts';
+import { canRunUserManager, UserManager } from '../e2e/steps/user-manager.ts';
 
 /** Says that it runs, and ends when it is asked to. */
 const patient = `trap 'echo asked; exit 3' INT; echo "it's on"; while :; do sleep 1000 >&- 2>&- & wait; done`;
