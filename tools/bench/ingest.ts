@@ -13,7 +13,7 @@ import { referenceDecoder } from '../../packages/telemetry/test/reference.ts';
 import { median } from './timing.ts';
 
 const recordsOfRequest = 512;
-const requests = Number(process.argv[2] ?? 40);
+const requests = Number(process.argv[2] ?? 200);
 const rounds = 5;
 const lanes = 8;
 
