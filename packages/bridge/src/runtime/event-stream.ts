@@ -8,6 +8,9 @@ import { parseFrame, type StreamOptions, type WorkerStream } from './stream.ts';
 /** Of one post, so that it stays under the service's limits. */
 const mostEvents = 200;
 const mostBytes = 512 * 1024;
+/** How long the answer to one may take, and more for what a line of 8 KB/s needs to carry it: one large event must get through. */
+const answerMs = 30_000;
+const slowBytesPerMs = 8;
 
 /**
  * The stream where a proxy breaks WebSockets: frames come as server-sent events, and the worker's own go out by posts, one
@@ -136,7 +139,12 @@ export class EventStream implements WorkerStream {
       { ...clientOptions, baseUrl: credentials.apiBaseUrl },
       contract.worker.events,
       { params: { id: sessionId } },
-      { bearer: this.#token, encodedBody: { type: 'application/json', content }, signal: this.#abort.signal },
+      {
+        bearer: this.#token,
+        encodedBody: { type: 'application/json', content },
+        timeoutMs: answerMs + Buffer.byteLength(content) / slowBytesPerMs,
+        signal: this.#abort.signal,
+      },
     );
     this.#acknowledge((answer as { readonly events?: unknown } | undefined)?.events);
   }

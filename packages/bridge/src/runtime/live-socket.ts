@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { TransportError, type Clock, type Timer } from '@sallyport/core';
 import { toServiceError, type ClientOptions } from '@sallyport/core/client';
 import { WebSocket, type RawData } from 'ws';
@@ -8,7 +9,7 @@ import { tunnelAgent } from './tunnel.ts';
 const handshakeTimeoutMs = 10_000;
 /** We speak at least this often: leases live on it, and a peer that does not ping has to pong. */
 export const heartbeatMs = 20_000;
-/** Without a frame for so long the link is dead, whatever the socket says. */
+/** Without a byte for so long the link is dead, whatever the socket says. */
 export const silenceMs = 60_000;
 
 export interface LiveSocketOptions {
@@ -37,6 +38,7 @@ export class LiveSocket {
   readonly #clock: Clock;
   readonly #heartbeat: string | undefined;
   readonly #timers = new Map<string, Timer>();
+  #connection: Socket | undefined;
   #finish: (end: StreamEnd | Error) => void = () => undefined;
 
   constructor({ clientOptions, clock, url, headers, heartbeat, onOpen, onText }: LiveSocketOptions) {
@@ -71,6 +73,7 @@ export class LiveSocket {
       void toRefusal(response, url, clock.now()).then((error) => this.#abandon(error));
     });
     let wasOpen = false;
+    socket.on('upgrade', (response) => (this.#connection = response.socket));
     socket.on('open', () => {
       wasOpen = true;
       this.#heard();
@@ -113,7 +116,12 @@ export class LiveSocket {
   }
 
   #heard(): void {
-    this.#arm('silence', silenceMs, () => this.drop());
+    const heard = this.#connection?.bytesRead;
+    this.#arm('silence', silenceMs, () => {
+      // A large frame on a slow line takes longer than a peer may be silent.
+      if (this.#connection?.bytesRead === heard) this.drop();
+      else this.#heard();
+    });
   }
 
   #beat(): void {

@@ -2,6 +2,8 @@
 export interface StreamSocket {
   /** Bytes taken by `send` that the network has not. */
   readonly bufferedAmount: number;
+  /** Bytes that came: what is there of a frame that is not whole yet is a sign of life, too. */
+  readonly bytesRead: number;
   /** `sent` runs when the network has the frame, or never will. */
   send(text: string, sent: () => void): void;
   ping(): void;

@@ -48,6 +48,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   #badFrames = 0;
   #frameAt: number;
   #frameMonotonic: number;
+  #bytesRead: number;
   #pingedAt: number;
   /** Whether anything came since the last sign of life that was written. */
   #hasNews = false;
@@ -61,6 +62,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     this.#context = context;
     this.#tokens = workerTokens;
     this.#socket = socket;
+    this.#bytesRead = socket.bytesRead;
     this.#stream = log.stream;
     this.#onEnd = onEnd;
     this.#takenSeq = this.#writtenSeq = log.takenSeq;
@@ -81,6 +83,8 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     if (!this.#isOpen) return;
     const { clock, config } = this.#context;
     const monotonic = clock.monotonic();
+    // A large frame on a slow line takes longer than a worker may be silent.
+    if (this.#socket.bytesRead !== this.#bytesRead) this.pong();
     this.#inbox?.tick();
     if (this.#inbox?.isQuiet) this.#inbox = undefined;
     if (this.#outbound.isStuckFor(config.slowReaderSeconds * 1000))
@@ -158,6 +162,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   }
 
   pong(): void {
+    this.#bytesRead = this.#socket.bytesRead;
     this.#hasNews = true;
     this.#frameAt = this.#context.clock.now();
     this.#frameMonotonic = this.#context.clock.monotonic();

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { closeCodes, type SocketListener, type StreamSocket } from '@sallyport/bridge/server';
 import type { Clock, GrantListener, Grants } from '@sallyport/core';
 import { WebSocket, type RawData } from 'ws';
@@ -19,6 +20,8 @@ export interface OpenSocketOptions {
  * caller's credential stands on. One object is all of it: there are thousands.
  */
 export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, GrantListener {
+  /** What carries it. */
+  connection: Socket | undefined;
   #listener: SocketListener | undefined;
   #grantId: string | undefined;
   #endListeners: readonly EndListener[] = [];
@@ -32,6 +35,10 @@ export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, G
     this.on('close', OpenSocket.#onClose);
     if (this.#grantId !== undefined) options.grants?.watch(this.#grantId, this);
     options.drain.add(this);
+  }
+
+  get bytesRead(): number {
+    return this.connection?.bytesRead ?? 0;
   }
 
   listen(listener: SocketListener): void {

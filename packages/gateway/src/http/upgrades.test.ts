@@ -140,6 +140,22 @@ describe('an upgrade', () => {
   });
 });
 
+test('of a frame that is not whole it is known how far it came', async () => {
+  let bytesRead = () => NaN;
+  const handlers: PartialHandlers = {
+    worker: { stream: async () => (socket) => void (bytesRead = () => socket.bytesRead) },
+  };
+  await using served = await serve({ handlers });
+  const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
+  const upgraded = once(socket, 'upgrade') as Promise<[import('node:http').IncomingMessage]>;
+  await once(socket, 'open');
+  const before = bytesRead();
+  const [{ socket: line }] = await upgraded;
+  line.write(Buffer.from([0x81, 0xfe, 1000 >> 8, 1000 & 0xff]));
+  await vi.waitFor(() => expect(bytesRead() - before).toBe(4));
+  socket.terminate();
+});
+
 /** The meter of the row that `path` is of. */
 function countedBy(traffic: ReturnType<typeof createTraffic>) {
   return traffic.meter({ area: 'worker', row: 'worker.stream', upstream: '' });

@@ -114,6 +114,7 @@ export function createUpgradeRouter({
       server.handleUpgrade(request, socket, head, (webSocket) => {
         // A frame that is too big or malformed: ws closes with 1009, 1002 or 1007 by itself.
         webSocket.on('error', ignore);
+        webSocket.connection = socket;
         open(webSocket, endListeners);
       });
     },

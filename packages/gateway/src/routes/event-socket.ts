@@ -25,6 +25,7 @@ export function openEventSocket(): EventSocket {
     get bufferedAmount() {
       return bytes;
     },
+    bytesRead: 0,
     send(text, sent) {
       if (end !== undefined) return;
       const size = Buffer.byteLength(text);

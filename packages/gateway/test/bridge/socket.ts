@@ -7,6 +7,8 @@ export interface TestSocket extends StreamSocket {
   readonly pings: number;
   readonly isPaused: boolean;
   say(frame: object | string): void;
+  /** So much of a frame came. */
+  trickle(bytes: number): void;
   /** The worker's process is gone. */
   hangUp(): void;
   pong(): void;
@@ -22,6 +24,7 @@ export function openSocket(): TestSocket {
   let pings = 0;
   let isPaused = false;
   let isHeld = false;
+  let bytesRead = 0;
   let buffered: { readonly bytes: number; readonly sent: () => void }[] = [];
   const frames: ServiceFrame[] = [];
   return {
@@ -38,6 +41,9 @@ export function openSocket(): TestSocket {
     get bufferedAmount() {
       return buffered.reduce((sum, { bytes }) => sum + bytes, 0);
     },
+    get bytesRead() {
+      return bytesRead;
+    },
     send(text, sent) {
       frames.push(JSON.parse(text) as ServiceFrame);
       if (isHeld) buffered.push({ bytes: Buffer.byteLength(text), sent });
@@ -52,6 +58,7 @@ export function openSocket(): TestSocket {
     say(frame) {
       if (closed === undefined) listener?.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
     },
+    trickle: (bytes) => (bytesRead += bytes),
     hangUp() {
       closed ??= 'terminated';
       listener?.closed();

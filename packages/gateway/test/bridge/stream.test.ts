@@ -282,6 +282,19 @@ describe('a lease', () => {
   });
 });
 
+test('a worker whose large frame comes in over a slow line is not silent', async () => {
+  const run = await runningSession();
+  const { socket } = await handshake(run, run.id);
+  for (let i = 0; i < 12; i++) {
+    socket.trickle(4096);
+    await run.clock.advance(10_000);
+  }
+  expect(socket.closed).toBeUndefined();
+  expect(run.workState(run.workId)).toBe('active');
+  await run.clock.advance(45_250);
+  expect(socket.closed).toBe('terminated');
+});
+
 test('a worker that posts its signs of life keeps a stream that hears nothing', async () => {
   const run = await runningSession();
   const { socket, claims } = await handshake(run, run.id);
