@@ -15,6 +15,7 @@ import type { Config } from './config/schema.ts';
 import { openOutbox } from './passthrough/outbox.ts';
 import { feedbackDirectory } from './store/embedded/path.ts';
 import type { EmbeddedStore } from './store/embedded/store.ts';
+import { stampedBridge } from './stamped-bridge.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
 export interface EnginesOptions {
@@ -46,7 +47,7 @@ export async function openEngines(store: EmbeddedStore, options: EnginesOptions)
   const workerTokens = createWorkerTokens(oauth.signer, clock);
   const bridge = createBridgeEngine({
     ...ports,
-    store: store.bridge,
+    store: stampedBridge(store.bridge, { clock, callOrigin }),
     workerTokens,
     devices: oauth.trustedDevices,
     apiBaseUrl: publicUrl,

@@ -77,7 +77,7 @@ function handlersOf({ oauth, bridge, telemetry, feedback }: Engines, pages: Page
     admin: adminHandlers(oauth),
     devices: devicesHandlers(oauth),
     bridge: bridgeHandlers(bridge),
-    sessions: sessionsHandlers(bridge),
+    sessions: sessionsHandlers(bridge, oauth.accounts),
     worker: workerHandlers(bridge),
     telemetry: telemetryHandlers(telemetry, clock),
     environments: environmentsHandlers(bridge),

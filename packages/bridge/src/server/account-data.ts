@@ -1,6 +1,7 @@
 import { toTimestamp, type AccountData, type Clock } from '@sallyport/core';
 import { workTerms, type BridgeConfig } from './config.ts';
 import type { BridgeStore } from './ports.ts';
+import type { OfAccount } from './reads.ts';
 import type { Session, StoredEvent } from './records.ts';
 import { sessionStatus } from './states.ts';
 
@@ -58,11 +59,11 @@ export function createBridgeAccountData({
 
     async erase(accountId) {
       const environments = await eraseAll(
-        () => reads.accountEnvironments({ accountId, after: '', limit: pageItems }),
+        () => reads.accountEnvironments({ accountId, after: undefined, limit: pageItems }),
         (environmentId) => acts.deleteEnvironment({ environmentId, now: clock.now(), terms }),
       );
       const sessions = await eraseAll(
-        () => reads.accountSessions({ accountId, after: '', limit: pageItems }),
+        () => reads.accountSessions({ accountId, after: undefined, limit: pageItems }),
         (sessionId) => acts.deleteSession({ sessionId }),
       );
       return { environments, sessions };
@@ -83,13 +84,13 @@ async function eraseAll(
   }
 }
 
-async function* all<Item extends { readonly id: string }>(
-  read: (after: string) => Promise<readonly Item[]>,
+async function* all<Item extends NonNullable<OfAccount['after']>>(
+  read: (after: OfAccount['after']) => Promise<readonly Item[]>,
 ): AsyncIterable<Item> {
-  for (let after = ''; ;) {
+  for (let after: OfAccount['after']; ;) {
     const page = await read(after);
     yield* page;
-    after = page.at(-1)?.id ?? after;
+    after = page.at(-1);
     if (page.length < pageItems) return;
   }
 }

@@ -70,6 +70,13 @@ export interface WorkerAttached {
   readonly takenSeq: number;
 }
 
+export interface DeletedSession {
+  /** Who created it. */
+  readonly accountId: string;
+  readonly organizationId: string;
+  readonly environmentId: string;
+}
+
 /** A sign of life of a session's worker, as it is written. */
 export interface Renewal {
   readonly sessionId: string;
@@ -159,7 +166,8 @@ export interface BridgeActs {
   ): Promise<Touched>;
   /** Session, first events and work item; gives the session's id: another's where the key is known. Throws `quota_exceeded`. */
   createSession(argument: CreateSession): Promise<{ readonly id: string; readonly isNew: boolean }>;
-  deleteSession(argument: { readonly sessionId: string }): Promise<void>;
+  /** Gives whose it was; `null` where it is gone already. */
+  deleteSession(argument: { readonly sessionId: string }): Promise<DeletedSession | null>;
   /** Step 1 of the handshake: gives the caller's epoch. */
   takeOverSession(argument: {
     readonly sessionId: string;

@@ -8,8 +8,8 @@ export interface PageRequest {
 
 export interface OfAccount {
   readonly accountId: string;
-  /** The id that the page before ended with; `''`: from the beginning. */
-  readonly after: string;
+  /** What the page before ended with; `undefined`: from the beginning. */
+  readonly after: { readonly organizationId: string; readonly id: string } | undefined;
   readonly limit: number;
 }
 
@@ -41,8 +41,11 @@ export interface BridgeReads {
     readonly after: { readonly at: number; readonly workId: string };
   }): Promise<readonly Stop[]>;
   session(argument: { readonly sessionId: string }): Promise<Session | undefined>;
-  sessions(argument: PageRequest & { readonly organizationId: string }): Promise<readonly Session[]>;
-  /** All of an account's, archived or not, in the order of their ids. */
+  /** `accountId`: those that it created. */
+  sessions(
+    argument: PageRequest & { readonly organizationId: string; readonly accountId: string | undefined },
+  ): Promise<readonly Session[]>;
+  /** All of an account's, archived or not; each page in an order that the next one goes on in. */
   accountEnvironments(argument: OfAccount): Promise<readonly Environment[]>;
   accountSessions(argument: OfAccount): Promise<readonly Session[]>;
   sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;

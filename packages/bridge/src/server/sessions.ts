@@ -24,10 +24,14 @@ export interface Sessions {
     options?: { readonly idempotencyKey?: string | undefined },
   ): Promise<WireSession>;
   get(caller: Caller, id: string): Promise<WireSession>;
-  /** Newest first. */
+  /** Newest first; `accountId`: only those that this account created. */
   list(
     caller: Caller,
-    query: { readonly limit: number; readonly offset?: string | undefined },
+    query: {
+      readonly limit: number;
+      readonly offset?: string | undefined;
+      readonly accountId?: string | undefined;
+    },
   ): Promise<Page<WireSession>>;
   /** For who created it, the account of its environment and admins: else `forbidden`. */
   delete(caller: Caller, id: string): Promise<{ readonly id: string; readonly deleted: true }>;
@@ -94,9 +98,10 @@ export function createSessions(
       return { ...toWire(session), session_context: session.context, last_seq: head?.lastSeq ?? 0 };
     },
 
-    async list(caller, { limit, offset }) {
+    async list(caller, { limit, offset, accountId }) {
       const read = await store.reads.sessions({
         organizationId: caller.organizationId,
+        accountId,
         limit: limit + 1,
         before: offset === undefined ? undefined : decodePlace(offset),
       });
@@ -142,6 +147,7 @@ export function createSessions(
       work_id: session.workId,
       status: sessionStatus(session.workState, isOnline),
       tags: [...session.tags],
+      account: { id: session.accountId },
       created_at: toTimestamp(session.createdAt),
       updated_at: toTimestamp(session.updatedAt),
     };

@@ -23,6 +23,7 @@ export const auditActions = [
   'organization.add',
   'organization.change',
   'password.set',
+  'session.delete',
   'setting.set',
   'setting.unset',
   'setup_link.make',

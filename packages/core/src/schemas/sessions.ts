@@ -71,6 +71,16 @@ export const Session = z.looseObject({
   work_id: z.string(),
   status: SessionStatus,
   tags: z.array(z.string()),
+  account: z
+    .exactOptional(
+      z.looseObject({
+        id: z.string(),
+        email: z
+          .exactOptional(z.string().nullable())
+          .describe('for admins and for itself, where sessions are read; `null`: it is there no more'),
+      }),
+    )
+    .describe('an addition of ours: who created it'),
   created_at: Timestamp,
   updated_at: Timestamp,
   last_seq: z
@@ -82,6 +92,7 @@ export type Session = z.infer<typeof Session>;
 export const SessionsQuery = z.object({
   limit: z.exactOptional(integerParam(1, Number.MAX_SAFE_INTEGER)),
   offset: z.exactOptional(z.string()),
+  account_id: z.exactOptional(Uuid.min(1)).describe('only those that this account created'),
 });
 
 export const AppendEventsRequest = z.looseObject({

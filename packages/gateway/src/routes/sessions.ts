@@ -1,12 +1,17 @@
 import { resumeFrom, type BridgeEngine, type FollowerItem } from '@sallyport/bridge/server';
 import { ServiceError } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
+import type { Accounts } from '@sallyport/oauth/server';
 import type { Handlers, SseFrame } from '../http/handler.ts';
 import { toBridgeCaller } from './bridge.ts';
 import { linkNextPage, pageSize } from './page.ts';
+import { withEmails } from './session-emails.ts';
 
-/** The sessions' rows on the bridge engine. */
-export function sessionsHandlers({ sessions }: BridgeEngine): Handlers['sessions'] {
+/** The sessions' rows on the bridge engine; `accounts` tells who its sessions are of. */
+export function sessionsHandlers(
+  { sessions }: BridgeEngine,
+  accounts: Pick<Accounts, 'get'>,
+): Handlers['sessions'] {
   return {
     async create({ caller, headers, body }) {
       if (headers['x-organization-uuid'] !== caller.organizationId)
@@ -15,13 +20,20 @@ export function sessionsHandlers({ sessions }: BridgeEngine): Handlers['sessions
     },
 
     async list({ caller, query, request, reply }) {
-      const limit = pageSize(contract.sessions.list, query.limit);
-      const { items, next } = await sessions.list(toBridgeCaller(caller), { limit, offset: query.offset });
+      const { items, next } = await sessions.list(toBridgeCaller(caller), {
+        limit: pageSize(contract.sessions.list, query.limit),
+        offset: query.offset,
+        accountId: query.account_id,
+      });
       linkNextPage(request, reply, next);
-      return [...items];
+      return withEmails(items, caller, accounts);
     },
 
-    get: ({ caller, params }) => sessions.get(toBridgeCaller(caller), params.id),
+    async get({ caller, params }) {
+      const session = await sessions.get(toBridgeCaller(caller), params.id);
+      const [shown = session] = await withEmails([session], caller, accounts);
+      return shown;
+    },
 
     delete: ({ caller, params }) => sessions.delete(toBridgeCaller(caller), params.id),
 

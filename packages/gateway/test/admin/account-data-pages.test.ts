@@ -70,7 +70,7 @@ test('environments, sessions and feedback of many pages are exported and erased,
       INSERT INTO environment (id, organization_id, account_id, machine_name, directory, metadata, created_at, updated_at)
         ${numbers(250)} SELECT 'env_${of}' || n, 'o', '${of}', 'm', '/', '{}', 1, 1 FROM number;
       INSERT INTO session (id, organization_id, account_id, environment_id, work_id, title, tags, context, created_at, updated_at)
-        ${numbers(250)} SELECT 's_${of}' || n, 'o', '${of}', 'env_yours1', 'w_${of}' || n, '', '[]', '{}', 1, 1 FROM number;
+        ${numbers(250)} SELECT 's_${of}' || n, iif(n % 2, 'o', 'p'), '${of}', 'env_yours1', 'w_${of}' || n, '', '[]', '{}', 1, 1 FROM number;
       INSERT INTO work (id, environment_id, session_id, type, state, created_at)
         ${numbers(250)} SELECT 'w_${of}' || n, 'env_yours1', 's_${of}' || n, 'session', 'done', 1 FROM number;
       INSERT INTO session_event (session_id, seq, id, type, origin, data, created_at)

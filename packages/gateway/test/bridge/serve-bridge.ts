@@ -66,7 +66,7 @@ export async function serveBridge({
     {
       handlers: {
         bridge: bridgeHandlers(engine),
-        sessions: sessionsHandlers(engine),
+        sessions: sessionsHandlers(engine, { get: () => Promise.resolve(undefined) }),
         worker: workerHandlers(engine),
         environments: environmentsHandlers(engine),
       },

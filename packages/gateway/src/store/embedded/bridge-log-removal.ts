@@ -21,6 +21,8 @@ const keptShare = 0.9;
 interface SessionRow {
   readonly id: string;
   readonly organization_id: string;
+  readonly account_id: string;
+  readonly environment_id: string;
   readonly work_id: string;
   readonly oldest_seq: number;
   readonly taken_seq: number;
@@ -39,7 +41,7 @@ interface EventRow {
 
 export function logRemoval(db: DatabaseSync, log: SessionLog): LogRemoval {
   const columns =
-    'id, organization_id, work_id, oldest_seq, taken_seq, last_seq, log_bytes, created_at, updated_at';
+    'id, organization_id, account_id, environment_id, work_id, oldest_seq, taken_seq, last_seq, log_bytes, created_at, updated_at';
   const sessionById = select<SessionRow>(db, `SELECT ${columns} FROM session WHERE id = ?`);
   // Ids are ordered by time, so the oldest sessions come first.
   const sessionsAfter = db.prepare(`SELECT ${columns} FROM session WHERE id > ? ORDER BY id LIMIT ?`);
@@ -92,7 +94,14 @@ export function logRemoval(db: DatabaseSync, log: SessionLog): LogRemoval {
   return {
     deleteSession({ sessionId }) {
       const session = sessionById.get(sessionId);
-      if (session) remove(session);
+      if (!session) return null;
+      remove(session);
+      const {
+        account_id: accountId,
+        organization_id: organizationId,
+        environment_id: environmentId,
+      } = session;
+      return { accountId, organizationId, environmentId };
     },
 
     trim(sessionId, maxBytes) {

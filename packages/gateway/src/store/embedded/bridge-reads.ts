@@ -47,6 +47,8 @@ const selectSession = `
 
 /** Where a list begins that has no place to go on from. */
 const newest = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+/** Behind every id of a session, which are ASCII. */
+const lastId = '\u{10FFFF}';
 
 /** The bridge's bounded reads on SQLite. */
 export function bridgeReads(reader: Reader): BridgeReads {
@@ -80,11 +82,15 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `${selectSession} WHERE s.organization_id = ? AND (s.created_at, s.id) < (?, ?)
      ORDER BY s.created_at DESC, s.id DESC LIMIT ?`,
   );
+  const sessionsCreated = reader.query<SessionRow>(
+    `${selectSession} WHERE s.account_id = ? AND s.organization_id = ? AND s.id < ? ORDER BY s.id DESC LIMIT ?`,
+  );
   const environmentsOf = reader.query<EnvironmentRow>(
     `${selectEnvironment} WHERE e.account_id = ? AND e.id > ? ORDER BY e.id LIMIT ?`,
   );
   const sessionsOf = reader.query<SessionRow>(
-    `${selectSession} WHERE s.account_id = ? AND s.id > ? ORDER BY s.id LIMIT ?`,
+    `${selectSession} WHERE s.account_id = ? AND (s.organization_id, s.id) > (?, ?)
+     ORDER BY s.organization_id, s.id LIMIT ?`,
   );
   const headById = reader.query<{
     epoch: number;
@@ -164,16 +170,22 @@ export function bridgeReads(reader: Reader): BridgeReads {
       return Promise.resolve(row && toSession(row));
     },
 
-    sessions({ organizationId, limit, before }) {
+    sessions({ organizationId, accountId, limit, before }) {
       const { createdAt, id } = before ?? newest;
-      return Promise.resolve(sessionsListed.all(organizationId, createdAt, id, limit).map(toSession));
+      const rows =
+        accountId === undefined
+          ? sessionsListed.all(organizationId, createdAt, id, limit)
+          : sessionsCreated.all(accountId, organizationId, before?.id ?? lastId, limit);
+      return Promise.resolve(rows.map(toSession));
     },
 
     accountEnvironments: ({ accountId, after, limit }) =>
-      Promise.resolve(environmentsOf.all(accountId, after, limit).map(toEnvironment)),
+      Promise.resolve(environmentsOf.all(accountId, after?.id ?? '', limit).map(toEnvironment)),
 
     accountSessions: ({ accountId, after, limit }) =>
-      Promise.resolve(sessionsOf.all(accountId, after, limit).map(toSession)),
+      Promise.resolve(
+        sessionsOf.all(accountId, after?.organizationId ?? '', after?.id ?? '', limit).map(toSession),
+      ),
 
     sessionHead({ sessionId }) {
       const row = shared(`head,${sessionId}`, () => headById.get(sessionId));

@@ -1,5 +1,6 @@
 import type { Areas } from './acts.ts';
 import { bridgeActs } from './bridge-acts.ts';
+import { withBridgeAudit } from './bridge-audit.ts';
 import { feedbackActs } from './feedback-acts.ts';
 import type { Migration } from './migrate.ts';
 import { oauthMigration } from './migrations/0001-oauth.ts';
@@ -15,6 +16,7 @@ import { auditMigration } from './migrations/0010-audit.ts';
 import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.ts';
 import { telemetryOutboxMigration } from './migrations/0012-telemetry-outbox.ts';
 import { telemetryBlocksMigration } from './migrations/0013-telemetry-blocks.ts';
+import { sessionAccountsMigration } from './migrations/0014-session-accounts.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -22,7 +24,7 @@ import { telemetryActs } from './telemetry-acts.ts';
 /** Every domain's acts, by area. An entry here is all that it takes to have them run in the writer. */
 export const areas = {
   oauth: oauthActs,
-  bridge: (db) => bridgeActs(db),
+  bridge: (db) => withBridgeAudit(db, bridgeActs(db)),
   telemetry: telemetryActs,
   feedback: feedbackActs,
   outbox: outboxActs,
@@ -43,4 +45,5 @@ export const migrations: readonly Migration[] = [
   telemetryReadingMigration,
   telemetryOutboxMigration,
   telemetryBlocksMigration,
+  sessionAccountsMigration,
 ];

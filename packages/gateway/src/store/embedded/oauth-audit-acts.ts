@@ -22,7 +22,8 @@ export function withAudit(db: DatabaseSync, acts: Sync<OAuthActs>): Sync<OAuthAc
   return Object.fromEntries(audited) as Sync<OAuthActs>;
 }
 
-function auditWriter(db: DatabaseSync) {
+/** Writes entries, for whoever may see them, inside the transaction of what they tell of. */
+export function auditWriter(db: DatabaseSync): (entry: NewAuditEntry, stamp: AuditStamp) => void {
   const insertEntry = db.prepare(
     `INSERT INTO audit_entry (at, action, outcome, actor_type, actor_id, account_id, organization_id, subject, details,
        address, request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
