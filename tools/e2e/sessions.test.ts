@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Installation } from './installation.ts';
+import { binDir, Installation } from './installation.ts';
 import type { Program } from './process.ts';
 import { topologies } from './topologies.ts';
 
@@ -65,6 +66,68 @@ describe.each(topologies)('$name', (topology) => {
       expect(await waiting.end(), waiting.screen).toBe(0);
       expect(waiting.stdout).toBe('one\n');
       await second.stop('SIGINT');
+    });
+  });
+
+  describe('a team', () => {
+    const colleague = 'bob@example.com';
+    const config = () => ({ SALLYPORT_CONFIG_DIR: join(installation.folder, 'colleague') });
+
+    async function asColleague(...args: string[]): Promise<Done> {
+      const program = installation.sallyport(args, { env: config() });
+      const code = await program.end();
+      return { code, stdout: program.stdout, stderr: program.stderr };
+    }
+
+    async function administrate(...args: string[]): Promise<string> {
+      const program = installation.run(join(binDir, 'sallyport-gateway'), ['admin', ...args]);
+      expect(await program.end(), program.screen).toBe(0);
+      return program.stdout;
+    }
+
+    test('sees who started a session, and who may; everybody finds their own', async () => {
+      const alone = await bridge('echo one');
+      const mine = (await sallyport('session', 'run', 'look', '--detach')).stdout.trim();
+      expect((await sallyport('session', 'wait', mine)).code).toBe(0);
+      await alone.stop('SIGINT');
+      expect(alone.screen).not.toContain('Other members');
+
+      const account = JSON.parse(await administrate('user', 'add', colleague)) as { id: string };
+      const input = await administrate('session-key', '--user', colleague);
+      const login = installation.sallyport(['login', '--session-key-stdin'], { input, env: config() });
+      expect(await login.end(), login.screen).toBe(0);
+      const shared = await bridge('echo one');
+      await shared.shows(/^Other members of the organization may run sessions here/m);
+      const theirs = (await asColleague('session', 'run', 'look', '--detach')).stdout.trim();
+      expect((await asColleague('session', 'wait', theirs)).code).toBe(0);
+      await shared.stop('SIGINT');
+
+      // An admin knows the people; a member knows itself.
+      const [listed, listedTheirs] = [
+        await sallyport('session', 'list'),
+        await asColleague('session', 'list'),
+      ];
+      expect(listed.stdout).toMatch(/^ID +STATUS +CREATED +ENVIRONMENT +STARTED BY +TITLE\n/);
+      expect(listed.stdout).toMatch(new RegExp(`^${theirs} .* ${colleague} +look$`, 'm'));
+      expect(listed.stdout).toMatch(new RegExp(`^${mine} .* owner@localhost +look$`, 'm'));
+      expect(listedTheirs.stdout).toMatch(new RegExp(`^${theirs} .* ${colleague} +look$`, 'm'));
+      expect(listedTheirs.stdout).toMatch(new RegExp(`^${mine} .* [0-9a-f-]{36} +look$`, 'm'));
+      expect((await asColleague('session', 'show', mine)).stdout).not.toContain('owner@');
+      expect(await json('session', 'show', theirs)).toMatchObject({
+        account: { id: account.id, email: colleague },
+      });
+
+      const own = (done: Done) => (JSON.parse(done.stdout) as { id: string }[]).map(({ id }) => id);
+      expect(own(await asColleague('--json', 'session', 'list', '--mine'))).toEqual([theirs]);
+      const ofOwner = own(await sallyport('--json', 'session', 'list', '--mine'));
+      expect(ofOwner).toContain(mine);
+      expect(ofOwner).not.toContain(theirs);
+
+      expect((await sallyport('session', 'delete', theirs, '--yes')).code).toBe(0);
+      expect(await administrate('audit', '--action', 'session.delete')).toMatch(
+        new RegExp(`session\\.delete .*owner@localhost.*${theirs}`),
+      );
+      await administrate('user', 'remove', colleague);
     });
   });
 

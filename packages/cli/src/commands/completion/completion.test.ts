@@ -24,7 +24,7 @@ describe('the candidates are', () => {
   test('the flags of the command and those that hold everywhere', () => {
     expect(values('session', 'run', '--t')).toEqual(['--title', '--tag', '--timeout']);
     expect(values('session', 'list', '--')).toEqual(
-      expect.arrayContaining(['--limit', '--help', '--json', '--base-url', '--profile']),
+      expect.arrayContaining(['--mine', '--limit', '--help', '--json', '--base-url', '--profile']),
     );
     expect(values('session', 'run', '--', '--')).toEqual([]);
   });

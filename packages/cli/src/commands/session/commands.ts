@@ -30,10 +30,11 @@ export function addSessionCommands(program: Command, act: Act): void {
   examples(
     takeOptions(session.command('list'))
       .description("List the organization's sessions, newest first")
+      .option('--mine', 'only those that you started')
       .action(act(async () => (await import('./list.ts')).sessionList)),
     'sallyport session list',
+    'sallyport session list --mine --all',
     'sallyport session list --limit 100 --json',
-    'sallyport session list --all',
   );
   examples(
     session

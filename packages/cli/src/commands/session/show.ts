@@ -7,6 +7,7 @@ import type { Output } from '../../io/terminal.ts';
 import { aboutSession } from './advice.ts';
 import { endWatch, isFinal, whyEnded, type SessionEnd } from './end.ts';
 import { sessionEvents } from './follow.ts';
+import { startedBy } from './started-by.ts';
 
 /** How many events of a log's end are read for the reason: the worker's last words and the service's follow each other. */
 const lastEvents = 20;
@@ -25,6 +26,7 @@ export async function sessionShow(context: Context, _options: object, id: string
     ['Title:', session.title],
     ['Status:', why === undefined ? session.status : `${session.status} (${why})`],
     ['Environment:', session.environment_id],
+    ['Started by:', startedBy(session)],
     ['Tags:', session.tags.join(', ')],
     ['Created:', `${session.created_at} (${ago(session.created_at, now)})`],
     ['Updated:', `${session.updated_at} (${ago(session.updated_at, now)})`],

@@ -1,0 +1,127 @@
+import type { Session } from '@sallyport/core/contract';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Context } from '../../context.ts';
+import type { Output } from '../../io/terminal.ts';
+import { testContext } from '../../testing/context.ts';
+import { startService, type Answer, type Service } from '../../testing/service.ts';
+import { sessionList } from './list.ts';
+import { sessionShow } from './show.ts';
+
+const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
+const [ann, bob] = ['aaaaaaaa-8d5e-4b5e-9d3f-000000000001', 'bbbbbbbb-8d5e-4b5e-9d3f-000000000002'] as const;
+
+const session = (id: string, account?: Session['account']): Session => ({
+  id,
+  title: 'Fix it',
+  environment_id: 'env_1',
+  work_id: `work_${id}`,
+  status: 'queued',
+  tags: [],
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  ...(account && { account }),
+});
+const mine = session('session_1', { id: ann, email: 'ann@example.com' });
+const known = session('session_2', { id: bob, email: 'bob@example.com' });
+const unknown = session('session_3', { id: bob });
+const gone = session('session_4', { id: bob, email: null });
+
+let service: Service;
+let answers: Record<string, Answer>;
+beforeEach(async () => {
+  answers = { 'GET /api/bootstrap': { body: { account: { uuid: ann, memberships: [] } } } };
+  service = await startService(answers);
+});
+afterEach(() => service.close());
+
+/** A command's output at the service, for a token that stands for `ann`. */
+async function at(
+  command: (context: Context) => Promise<Output>,
+  { json = false } = {},
+): Promise<{ readonly human: string; readonly json: unknown }> {
+  const { context, text } = testContext({ json });
+  const token = 'secret';
+  const ends: (() => unknown)[] = [];
+  const output = await command({
+    ...context,
+    settings: { ...context.settings, baseUrl: service.baseUrl, organizationId: organization, token },
+    env: { SALLYPORT_TOKEN: token, DO_NOT_TRACK: '1' },
+    onEnd: (end) => void ends.push(end),
+  }).finally(() => Promise.all(ends.map((end) => end())));
+  expect(text().stderr).toBe('');
+  return { human: output.human, json: output.json };
+}
+
+const list = (options: { readonly mine?: boolean; readonly json?: boolean } = {}) =>
+  at((context) => sessionList(context, { limit: 20, ...options }), options);
+const show = (id: string) => at((context) => sessionShow(context, {}, id));
+
+/** The list's answer, with the filter and without. */
+function lists(sessions: readonly Session[], filtered: readonly Session[] = sessions): void {
+  answers['GET /v1/sessions?limit=21'] = { body: sessions };
+  answers[`GET /v1/sessions?limit=21&account_id=${ann}`] = { body: filtered };
+}
+
+test('who started sessions is in the list once somebody else did: by e-mail address, or by id where no more is told', async () => {
+  lists([mine, known, unknown, gone]);
+  const { human } = await list();
+  const column = human.split('\n').map((line) => line.split(/ {2,}/)[4]);
+  expect(column).toEqual(['STARTED BY', 'ann@example.com', 'bob@example.com', bob, bob]);
+  lists([known]);
+  expect((await list()).human).toContain('STARTED BY');
+  // The document is the service's, whoever reads it.
+  lists([mine, unknown]);
+  expect((await list({ json: true })).json).toEqual([mine, unknown]);
+});
+
+const header = /^ID +STATUS +CREATED +ENVIRONMENT +TITLE\n/;
+
+test('who works alone, or with a service that does not tell, has a column less', async () => {
+  lists([mine]);
+  expect((await list()).human).toMatch(header);
+  lists([session('session_1'), session('session_2')]);
+  expect((await list()).human).toMatch(header);
+  expect(service.lines().filter((line) => line === 'GET /api/bootstrap')).toHaveLength(1);
+});
+
+test('a list stands without a word of who calls', async () => {
+  lists([mine]);
+  answers['GET /api/bootstrap'] = { status: 400, body: { error: 'invalid_request' } };
+  expect((await list()).human).toContain('ann@example.com');
+});
+
+test('--mine asks for one’s own, and leaves out what a service gives that does not know the filter', async () => {
+  lists([], [mine, known]);
+  const { human, json } = await list({ mine: true });
+  expect(human).toMatch(/^ID +STATUS +CREATED +ENVIRONMENT +TITLE\nsession_1 .*$/);
+  expect(json).toEqual([mine]);
+  lists([known], []);
+  expect((await list({ mine: true })).human).toMatch(/^No sessions of yours yet\.\n/);
+});
+
+test.each(['the sessions', 'the caller'])(
+  '--mine of a service that does not name %s is refused, with what to do',
+  async (whose) => {
+    lists([mine], whose === 'the sessions' ? [session('session_1')] : [mine]);
+    if (whose === 'the caller') delete answers['GET /api/bootstrap'];
+    await expect(list({ mine: true })).rejects.toMatchObject({
+      message: 'This service does not say who started its sessions.',
+      exitCode: 1,
+      nextStep: 'See those of all: sallyport session list',
+    });
+  },
+);
+
+test.each([
+  ['its e-mail address', 'ann@example.com', mine],
+  ['its id', bob, unknown],
+  ['the id of one that is gone', bob, gone],
+])('show says who started it, by %s', async (_, who, shown) => {
+  answers[`GET /v1/sessions/${shown.id}`] = { body: shown };
+  expect((await show(shown.id)).human).toMatch(new RegExp(`\nStarted by: +${who}\n`));
+});
+
+test('show has no such line where the service does not tell', async () => {
+  answers['GET /v1/sessions/session_1'] = { body: session('session_1') };
+  expect((await show('session_1')).human).not.toContain('Started by');
+});
