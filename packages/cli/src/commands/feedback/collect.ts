@@ -4,12 +4,14 @@ import { basename, join, resolve } from 'node:path';
 import { localBridges } from '@sallyport/bridge';
 import { openSpool } from '@sallyport/telemetry';
 import type { BundleSource } from '@sallyport/telemetry/feedback';
+import type { Session } from '@sallyport/core/contract';
 import type { Connection } from '../../connect.ts';
 import { resolveSettings } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { version } from '../../version.ts';
 import { sessionEvents } from '../session/follow.ts';
+import { ownAccount } from '../session/started-by.ts';
 import type { FeedbackOptions } from './feedback.ts';
 
 /** As many of the last sessions as a person remembers. */
@@ -53,9 +55,15 @@ function waitingTelemetry({ settings, clock }: Context): BundleSource {
   return { name: 'telemetry.ndjson', lines: () => linesOf(spool.peek()), modifiedAt: clock.now() };
 }
 
-async function latestSessions({ interrupt }: Context, { client }: Connection) {
-  const sessions = await client.sessions.list({ query: { limit: lastSessions }, signal: interrupt.asked });
-  return sessions.map(({ id, updated_at }) => ({ id, updatedAt: Date.parse(updated_at) }));
+/** The person's own: what colleagues did is theirs to send. Where the service does not say whose they are, the last ones. */
+async function latestSessions(context: Context, connection: Connection) {
+  const own = await ownAccount(context, connection);
+  const sessions = await connection.client.sessions.list({
+    query: { limit: lastSessions, ...(own !== undefined && { account_id: own }) },
+    signal: context.interrupt.asked,
+  });
+  const isOwn = ({ account }: Session) => own === undefined || account === undefined || account.id === own;
+  return sessions.filter(isOwn).map(({ id, updated_at }) => ({ id, updatedAt: Date.parse(updated_at) }));
 }
 
 function eventsOf(

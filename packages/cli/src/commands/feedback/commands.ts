@@ -14,7 +14,7 @@ export function addFeedbackCommands(program: Command, act: Act): void {
       )
       .option(
         '--collect',
-        'besides versions and settings: the last sessions, the bridges, what telemetry waits',
+        'besides versions and settings: your last sessions, the bridges, what telemetry waits',
       )
       .option('--session <id>', 'the events of this session (may be repeated)', collect, [])
       .option('--file <file>', 'this text file, such as a log (may be repeated)', collect, [])

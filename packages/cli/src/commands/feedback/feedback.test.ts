@@ -4,10 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient, undiciTransport } from '@sallyport/core/client';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { Connection } from '../../connect.ts';
 import { runCli } from '../../testing/cli.ts';
 import { testContext } from '../../testing/context.ts';
-import { startService, type Service } from '../../testing/service.ts';
+import { startService, type Answer, type Service } from '../../testing/service.ts';
+import { collectSources } from './collect.ts';
 import { feedback } from './feedback.ts';
 
 let cwd: string;
@@ -90,4 +93,65 @@ test.each([
   expect(stderr).toContain(`error: ${message}`);
   expect(exitCode).toBe(2);
   expect(service.seen).toEqual([]);
+});
+
+/** Which sessions are collected, from a service whose caller is `ann`. */
+async function collected(answers: Record<string, Answer>, asked: readonly string[] = []) {
+  const told = await startService({
+    'GET /api/bootstrap': { body: { account: { uuid: 'ann', memberships: [] } } },
+    ...answers,
+  });
+  const transport = undiciTransport();
+  onTestFinished(async () => {
+    told.close();
+    await transport.close();
+  });
+  const { context } = testContext();
+  const clientOptions = {
+    baseUrl: told.baseUrl,
+    transport,
+    tokens: { token: () => Promise.resolve('secret') },
+  };
+  const connection = {
+    clientOptions,
+    client: createClient(clientOptions),
+    organizationId: 'mine',
+  } as unknown as Connection;
+  const settings = { ...context.settings, stateDir: cwd, token: 'secret' };
+  const options = { collect: true, session: asked, file: [] };
+  const sources = await collectSources({ ...context, settings }, connection, options);
+  const ids = sources.flatMap(({ name }) => /^sessions\/(.+)\.ndjson$/.exec(name)?.[1] ?? []);
+  return { ids, lines: told.lines() };
+}
+
+const listed = (id: string, account?: string) => ({
+  id,
+  title: '',
+  environment_id: 'env_1',
+  work_id: 'work_1',
+  status: 'done',
+  tags: [],
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  ...(account !== undefined && { account: { id: account } }),
+});
+const own = 'GET /v1/sessions?limit=3&account_id=ann';
+
+test('the sessions that are collected are the last ones of who collects, and nobody else’s', async () => {
+  const one = await collected({ [own]: { body: [listed('s1', 'ann'), listed('s2', 'ann')] } });
+  expect(one.ids).toEqual(['s1', 's2']);
+  // A service that does not know the filter.
+  const two = await collected({ [own]: { body: [listed('s1', 'bob'), listed('s2', 'ann')] } });
+  expect(two.ids).toEqual(['s2']);
+});
+
+test('they are the last ones of all where the service cannot say whose they are', async () => {
+  const body = [listed('s1'), listed('s2')];
+  expect((await collected({ [own]: { body } })).ids).toEqual(['s1', 's2']);
+  const nobody = { 'GET /api/bootstrap': { status: 404 }, 'GET /v1/sessions?limit=3': { body } };
+  expect((await collected(nobody)).ids).toEqual(['s1', 's2']);
+});
+
+test('those that are named are taken as they are', async () => {
+  expect(await collected({}, ['s9'])).toEqual({ ids: ['s9'], lines: [] });
 });
