@@ -8,6 +8,7 @@ import { advising } from '../../io/next-step.ts';
 import { version } from '../../version.ts';
 import { deviceTokens } from './device-tokens.ts';
 import { neededCommand } from './needed-command.ts';
+import { tellOfOthers } from './others.ts';
 import { requireEnvironment } from './require-environment.ts';
 import type { BridgeRunOptions } from './run-options.ts';
 import { watcher } from './watcher.ts';
@@ -24,6 +25,9 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
   const connection = await connect(context);
   if (options.env !== undefined) await requireEnvironment(connection, options.env, interrupt.asked);
   const name = options.name ?? hostname();
+  const watch = watcher(context);
+  const over = new AbortController();
+  let isTold = false;
   const runtime = new BridgeRuntime({
     ...connection.clientOptions,
     tokens: connection.tokens,
@@ -46,12 +50,17 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
     random: context.random,
     ids: context.ids,
     reporter: connection.reporter,
-    on: watcher(context),
+    on(event) {
+      watch(event);
+      if (event.type !== 'registered' || isTold) return;
+      isTold = true;
+      void tellOfOthers(context, connection, over.signal);
+    },
   });
   interrupt.insisted.addEventListener('abort', () => runtime.kill(), { once: true });
   const result = await advising(runtime.run(interrupt.asked), {
     conflict: 'From elsewhere: `sallyport bridge stop` ends it, `sallyport bridge status` shows it.',
-  });
+  }).finally(() => over.abort());
   if (result.killed) return exitCodes.interrupted;
   if (result.reason === 'environment_deleted')
     terminal.note('The environment was removed from the service; the bridge ends.');
