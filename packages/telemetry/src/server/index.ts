@@ -12,6 +12,7 @@ export {
 export type { Organizations, Place, RecordFilter, StoredRecord, TelemetryStore } from './ports.ts';
 export type { Records, RecordsCaller } from './records.ts';
 export { judgeBatch } from './batch.ts';
+export { halveRecords, type HalfOfRecords } from './halving.ts';
 export { decodeLogs, type LogsBody } from './logs-body.ts';
 export {
   grpcCodeOf,

@@ -15,6 +15,8 @@ export class ProtobufReader {
   #at = 0;
   /** Where the message that is being read ends. */
   #end: number;
+  /** Where the current field begins, with its tag. */
+  #from = 0;
   #field = 0;
   #wireType = 0;
 
@@ -26,6 +28,7 @@ export class ProtobufReader {
   /** Whether the message has another field; if so, it is the current one. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
+    this.#from = this.#at;
     const tag = this.#varint();
     this.#field = Math.floor(tag / 8);
     this.#wireType = tag % 8;
@@ -102,6 +105,13 @@ export class ProtobufReader {
     const value = this.#buffer.readDoubleLE(at);
     if (Number.isFinite(value)) return value;
     return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+  }
+
+  /** The field as it stands there, with its tag: of the same memory. */
+  raw(): Uint8Array {
+    const from = this.#from;
+    this.skip();
+    return this.#buffer.subarray(from, this.#at);
   }
 
   /** Passes over the field's value, whatever it is. */
