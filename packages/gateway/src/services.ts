@@ -47,7 +47,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const lock = lockStore(path, publicUrl);
   let store: EmbeddedStore | undefined;
   try {
-    store = await openEmbeddedStore({ path, onFatal, onNotice: (notice) => options.log.warn({}, notice) });
+    store = await openEmbeddedStore({
+      path,
+      check: 'start',
+      onFatal,
+      onNotice: (notice) => options.log.warn({}, notice),
+    });
     keepPrivate(path, options.log);
     const services = await compose(store, options);
     return {

@@ -90,8 +90,8 @@ async function checkStore(path: string, isRunning: boolean): Promise<string> {
     return 'is made at the first start';
   }
   try {
-    await (await openWriter({ path, migrate: false })).close();
-    return 'opens';
+    await (await openWriter({ path, migrate: false, check: 'whole' })).close();
+    return 'opens, and is sound';
   } catch (error) {
     if (isRunning || !(error instanceof StoreError) || error.code !== 'older') throw error;
     return 'is of an older release: the next start brings it up to date';

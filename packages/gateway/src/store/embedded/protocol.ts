@@ -1,3 +1,4 @@
+import type { SoundnessCheck } from './soundness.ts';
 import type { Thrown } from './thrown.ts';
 
 /** One act asked for. */
@@ -26,6 +27,7 @@ export interface WriterData {
   readonly contents: string;
   readonly limits: BatchLimits;
   readonly migrate: boolean;
+  readonly check: SoundnessCheck | undefined;
 }
 
 export type ToWriter = readonly Call[] | 'close';

@@ -6,12 +6,13 @@ import { createBatchRunner } from './batch.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { Call, FromWriter, Reply, ToWriter, WriterData } from './protocol.ts';
+import { checkSoundness } from './soundness.ts';
 import { openingError } from './store-error.ts';
 import { toThrown } from './thrown.ts';
 
 if (parentPort === null) throw new Error('The writer runs as a worker thread only.');
 const port = parentPort;
-const { path, contents, limits, migrate: apply } = workerData as WriterData;
+const { path, contents, limits, migrate: apply, check } = workerData as WriterData;
 
 try {
   const { areas, migrations } = (await import(contents)) as StoreContents;
@@ -23,6 +24,7 @@ try {
 function open(migrations: StoreContents['migrations']): DatabaseSync {
   const db = openDatabase(path);
   try {
+    if (check !== undefined) checkSoundness(db, path, check);
     migrate(db, migrations, { now: Date.now(), apply, onNotice: (notice) => send({ notice }) });
     return db;
   } catch (error) {

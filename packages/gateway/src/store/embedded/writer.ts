@@ -5,6 +5,7 @@ import { ServiceError } from '@sallyport/core';
 import type { Areas, Async } from './acts.ts';
 import type * as contents from './contents.ts';
 import type { BatchLimits, Call, FromWriter, Reply, ToWriter, WriterData } from './protocol.ts';
+import type { SoundnessCheck } from './soundness.ts';
 import { fromThrown } from './thrown.ts';
 import { weigh } from './weigh.ts';
 
@@ -19,6 +20,8 @@ export interface WriterOptions {
   readonly onNotice?: (notice: string) => void;
   /** Whether an older database is brought up to date (default), or refused. */
   readonly migrate?: boolean;
+  /** Whether the file is looked through for damage before it is used; default: it is not. */
+  readonly check?: SoundnessCheck;
   /** Acts beyond so many waiting ones are refused at once (default 10,000) ... */
   readonly maxWaiting?: number;
   /** ... and those beyond so many bytes of waiting arguments (default 128 MiB). */
@@ -182,6 +185,7 @@ async function start(options: WriterOptions) {
     contents: String(options.contents ?? new URL(`./contents${extension}`, import.meta.url)),
     limits: { acts: 512, ms: 10, ...options.batch },
     migrate: options.migrate ?? true,
+    check: options.check,
   };
   const worker = new Worker(new URL(`./writer-worker${extension}`, import.meta.url), {
     name: 'store-writer',
