@@ -12,13 +12,13 @@ export interface HousekeepingOptions {
 
 /** What is done beside requests, every five minutes: what has expired goes, small blocks become one, a full disk is told of. */
 export class Housekeeping {
-  readonly #engines: Pick<Engines, 'oauth' | 'telemetry'>;
+  readonly #engines: Pick<Engines, 'oauth' | 'telemetry' | 'outbox'>;
   readonly #options: HousekeepingOptions;
   readonly #stopping = new AbortController();
   #compacting: Promise<void> | undefined;
   #next: Timer | undefined;
 
-  constructor(engines: Pick<Engines, 'oauth' | 'telemetry'>, options: HousekeepingOptions) {
+  constructor(engines: Pick<Engines, 'oauth' | 'telemetry' | 'outbox'>, options: HousekeepingOptions) {
     this.#engines = engines;
     this.#options = options;
   }
@@ -35,8 +35,8 @@ export class Housekeeping {
   }
 
   #run(): void {
-    const { oauth, telemetry } = this.#engines;
-    for (const area of [oauth, telemetry])
+    const { oauth, telemetry, outbox } = this.#engines;
+    for (const area of [oauth, telemetry, outbox])
       area.sweep().catch(this.#failed('expired records could not be swept'));
     this.#compacting ??= telemetry
       .compact(this.#stopping.signal)

@@ -43,7 +43,7 @@ export function createServing(
     gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
     callOrigins: options.callOrigins,
     mayKeep: async (organizationId: string) => !(await organizations.isZeroDataRetention(organizationId)),
-    warnings: { disk: options.lowDisk },
+    warnings: { disk: options.lowDisk, telemetry_auth: async () => outbox.refusedCredential() },
     drainSteps: [() => bridge.drain()],
   };
   const pagesOfOurs: Pick<Served, 'pages' | 'elsewhere'> = {

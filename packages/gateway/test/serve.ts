@@ -51,11 +51,12 @@ const everything: Caller = {
   isApiKey: false,
 };
 
-/** `access`: may do all; `viewer`: reads only; `unscoped`: has no scope; `session` and `worker`: the other two kinds. */
+/** `access`: may do all; `of-X`: the same in the organization X; `viewer`: reads only; `unscoped`: has no scope; `session` and `worker`: the other two kinds. */
 export const testAuthenticator: Authenticator = {
   async accessToken(token) {
     if (token === 'access') return everything;
     if (token.startsWith('access-')) return { ...everything, grantId: token };
+    if (token.startsWith('of-')) return { ...everything, organizationId: token.slice('of-'.length) };
     if (token === 'viewer') return { ...everything, role: 'viewer', permissions: ['read'] };
     if (token === 'nothing') return { ...everything, permissions: [] };
     if (token === 'unscoped') return { ...everything, scopes: [] };

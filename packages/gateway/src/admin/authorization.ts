@@ -25,9 +25,29 @@ export function withAuthorizationServer<T>(
 }
 
 /** Runs `act` on all of a data directory, whether or not a gateway runs on it now. */
-export async function withAdministration<T>(
+export function withAdministration<T>(
   flags: ConfigFlags,
   act: (administration: Administration) => Promise<T>,
+): Promise<T> {
+  return withStore(flags, async ({ config, store, runningUrl }) => {
+    const actor = operator();
+    const server = await createAuthorizationServer({
+      store: store.oauth,
+      // Links lead to the gateway that runs, whatever its command line said.
+      issuer: runningUrl ?? publicUrlOf(config, config.port),
+      config: config.oauth,
+      otherTokenSeconds: workerTokenSeconds,
+      dialect: config.dialect,
+      callOrigin: () => ({ actor }),
+    });
+    return act({ config, store, server });
+  });
+}
+
+/** The same for what has nothing to do with accounts. */
+export async function withStore<T>(
+  flags: ConfigFlags,
+  act: (opened: Omit<Administration, 'server'> & { readonly runningUrl?: string | undefined }) => Promise<T>,
 ): Promise<T> {
   const { config } = configOf(flags);
   const path = embeddedStorePath(config);
@@ -38,18 +58,8 @@ export async function withAdministration<T>(
     migrate: running === undefined,
     onNotice: (notice) => process.stderr.write(`${notice}\n`),
   });
-  const actor = operator();
   try {
-    const server = await createAuthorizationServer({
-      store: store.oauth,
-      // Links lead to the gateway that runs, whatever its command line said.
-      issuer: running?.url ?? publicUrlOf(config, config.port),
-      config: config.oauth,
-      otherTokenSeconds: workerTokenSeconds,
-      dialect: config.dialect,
-      callOrigin: () => ({ actor }),
-    });
-    return await act({ config, store, server });
+    return await act({ config, store, runningUrl: running?.url ?? undefined });
   } finally {
     await store.close();
   }

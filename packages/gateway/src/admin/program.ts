@@ -2,6 +2,7 @@ import { roles } from '@sallyport/core/organization';
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
 import { addAccountDataCommands, addAuditCommand } from './audit-program.ts';
+import { addDeadLetterCommands } from './dead-letters-program.ts';
 import { addFeedbackCommands } from './feedback-program.ts';
 import { configurable, uuid, type ConfigFlags } from './flags.ts';
 import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
@@ -55,6 +56,13 @@ export function addAdminCommands(program: Command): void {
     );
 
   addFeedbackCommands(admin.command('feedback').description('Feedback that people have sent.'));
+
+  const telemetry = admin.command('telemetry').description('Telemetry that goes upstream.');
+  addDeadLetterCommands(
+    telemetry
+      .command('dead-letters')
+      .description('What the upstream refused for good after it was kept here.'),
+  );
 
   addAuditCommand(admin);
 

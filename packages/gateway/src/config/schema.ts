@@ -94,6 +94,7 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       maxBodyBytes: integer(0, 0),
       /** What telemetry may take on disk that waits for its upstream. 0: nothing waits. */
       outboxBytes: integer(256 * 1024 * 1024, 0),
+      outboxRecords: integer(1_000_000, 1),
       /** Where that is full: callers are told to come again, or the oldest goes. */
       outboxFull: oneOf(['reject', 'drop_oldest'], 'reject'),
       /** How long it may wait. */

@@ -2,6 +2,8 @@ import type { Clock, TokenSource } from '@sallyport/core';
 import { retryAfterMs } from '@sallyport/core/client';
 import type { AnswerHandler } from '@sallyport/core/http1';
 import type { CredentialRule } from '../config/credentials.ts';
+import { createBreaker } from './breaker.ts';
+import { headerIn } from './headers.ts';
 import type { OutboxRequest } from './outbox-ports.ts';
 import type { Upstream } from './upstreams.ts';
 
@@ -16,7 +18,13 @@ export interface DeliveredAnswer {
 /** How a delivery ended: with an answer that stands, or with nothing that would not be otherwise another time. */
 export type Delivery =
   | { readonly answer: DeliveredAnswer }
-  | { readonly answer: undefined; readonly reason: string; readonly waitMs: number };
+  | {
+      readonly answer: undefined;
+      readonly reason: string;
+      readonly waitMs: number;
+      /** Whether the upstream refuses who asks, or nobody knows who that is to be. */
+      readonly isCredential: boolean;
+    };
 
 /** Takes a request upstream once. Rejects only when `signal` aborts. */
 export type Deliver = (request: OutboxRequest, timeoutMs: number, signal: AbortSignal) => Promise<Delivery>;
@@ -25,6 +33,8 @@ export type Deliver = (request: OutboxRequest, timeoutMs: number, signal: AbortS
 const longestAnswer = 1024 * 1024;
 /** Wrong settings are not put right within seconds, and an upstream must not be flooded with refused credentials. */
 const refusedCredentialWaitMs = 60_000;
+/** All queues go by one credential: refused so often in a row, it is tried by one of them at a time. */
+const refusalsInARow = 3;
 
 export interface DeliverOptions {
   readonly upstream: Upstream;
@@ -35,6 +45,8 @@ export interface DeliverOptions {
 }
 
 export function deliverBy({ upstream, credential, login, clock }: DeliverOptions): Deliver {
+  const refusals = createBreaker({ clock, threshold: refusalsInARow, openMs: refusedCredentialWaitMs });
+
   async function credentials(): Promise<string[]> {
     if (credential.kind === 'replace')
       return credential.header === 'authorization'
@@ -45,33 +57,47 @@ export function deliverBy({ upstream, credential, login, clock }: DeliverOptions
   }
 
   return async (request, timeoutMs, signal) => {
-    const later = (reason: string, waitMs = 0) => ({ answer: undefined, reason, waitMs });
+    const later = (reason: string, waitMs = 0, isCredential = false) => ({
+      answer: undefined,
+      reason,
+      waitMs,
+      isCredential,
+    });
     let headers: string[];
     try {
       headers = [...request.headers, ...(await credentials())];
     } catch (error) {
-      return later((error as Error).message, refusedCredentialWaitMs);
+      return later((error as Error).message, refusedCredentialWaitMs, true);
     }
     const waitMs = upstream.breaker.admit();
     if (waitMs > 0) return later('the breaker is open', waitMs);
+    const pauseMs = refusals.admit();
+    if (pauseMs > 0) {
+      upstream.breaker.released();
+      return later('its credential was refused just now', pauseMs);
+    }
     const late = new AbortController();
     const timer = clock.after(timeoutMs, () => late.abort(new Error('it does not answer in time')));
     try {
       const answer = await post(upstream, request, headers, AbortSignal.any([signal, late.signal]));
       upstream.breaker.succeeded();
-      if (!mayChange(answer.status)) return { answer };
       const isCredential = answer.status === 401 || answer.status === 403;
-      const after = retryAfterMs(headerOf(answer.raw, 'retry-after'), clock.now()) ?? 0;
+      if (isCredential) refusals.failed();
+      else refusals.succeeded();
+      if (!mayChange(answer.status)) return { answer };
+      const after = retryAfterMs(headerIn(answer.raw, 'retry-after'), clock.now()) ?? 0;
       // The login may have been ended: the next try has another token, or says so.
       if (isCredential && login !== undefined)
         await login.token({ forceRefresh: true }).catch(() => undefined);
       return later(
         `it answers with ${answer.status}`,
         isCredential ? Math.max(after, refusedCredentialWaitMs) : after,
+        isCredential,
       );
     } catch (error) {
       if (signal.aborted) upstream.breaker.released();
       else upstream.breaker.failed();
+      refusals.released();
       signal.throwIfAborted();
       return later((error as Error).message);
     } finally {
@@ -80,9 +106,11 @@ export function deliverBy({ upstream, credential, login, clock }: DeliverOptions
   };
 }
 
-/** More than OTLP would have a client retry: it may drop what it cannot send, this must not. */
+/**
+ * More than OTLP would have a client retry: it may drop what it cannot send, this must not. Nor is what was sent elsewhere taken.
+ */
 function mayChange(status: number): boolean {
-  return status >= 500 || [401, 403, 407, 408, 425, 429].includes(status);
+  return status >= 500 || (status >= 300 && status < 400) || [401, 403, 407, 408, 425, 429].includes(status);
 }
 
 function post(
@@ -130,9 +158,4 @@ function post(
     };
     signal.addEventListener('abort', abort, { once: true });
   });
-}
-
-function headerOf(raw: readonly string[], name: string): string | undefined {
-  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === name) return raw[i + 1];
-  return undefined;
 }

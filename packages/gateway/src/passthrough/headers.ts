@@ -84,6 +84,12 @@ export function isInCircle({ via: passed }: IncomingMessage['headers']): boolean
   return passed !== undefined && passed.split(pseudonym).length > maxHops;
 }
 
+/** The first of that name, in lower case, of a flat list. */
+export function headerIn(raw: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === name) return raw[i + 1];
+  return undefined;
+}
+
 export interface ResponseHeaders {
   /** Flat and in order, case and repeats kept. */
   readonly list: string[];

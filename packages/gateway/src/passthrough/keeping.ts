@@ -77,18 +77,26 @@ export function createKeepingForwarder(
       const headers = restingHeaders(request.raw, request.id);
       // A delivery whose answer is lost is made again: the upstream can tell by this.
       if (request.headers['idempotency-key'] === undefined) headers.push('idempotency-key', ids.next('req'));
-      const outbound = { receivedAt: clock.now(), path, headers, body };
+      const { caller } = request;
+      const organizationId = caller && 'organizationId' in caller ? caller.organizationId : undefined;
+      const outbound = {
+        organizationId: organizationId ?? '',
+        receivedAt: clock.now(),
+        path,
+        headers,
+        body,
+      };
       const sentAt = clock.monotonic();
       const answer = await outbox.deliver(outbound);
       if (answer !== undefined) {
         meter.upstreamSeconds.observe((clock.monotonic() - sentAt) / 1000);
         return passOn(request, reply, answer, options);
       }
-      const accepted = acceptance(request, body, options);
-      const { caller } = request;
-      const organizationId = caller && 'organizationId' in caller ? caller.organizationId : undefined;
+      const { accepted, records } = acceptance(request, body, options);
       if (organizationId !== undefined && !(await mayKeep(organizationId))) throw unreachable();
-      if (!(await outbox.keep({ ...outbound, headers: withoutSentAt(headers) }))) throw noRoom(endpoint);
+      const kept = { ...outbound, records, headers: withoutSentAt(headers) };
+      if (!(await outbox.keep(kept).catch((error: unknown) => throwNoRoom(endpoint, error))))
+        throw noRoom(endpoint);
       sendAnswer(endpoint, reply, accepted);
     } finally {
       held.release();
@@ -117,26 +125,34 @@ function acceptance(
   request: FastifyRequest,
   body: Buffer,
   { endpoint, dialect, clock }: KeepingOptions,
-): unknown {
+): { readonly accepted: unknown; readonly records: number } {
   const bytes = plain(body, request.headers['content-encoding'] ?? '', endpoint);
   if (endpoint.id === 'telemetry.logs') {
     validate(endpoint, request, body, dialect);
-    return isProtobuf(request)
-      ? logsAnswerProtobuf(decodeLogs({ encoding: 'protobuf', bytes }, clock.now()))
-      : logsAnswerJson(decodeLogs({ encoding: 'json', bytes }, clock.now()));
+    const encoding = isProtobuf(request) ? 'protobuf' : 'json';
+    const logs = decodeLogs({ encoding, bytes }, clock.now());
+    const accepted = encoding === 'protobuf' ? logsAnswerProtobuf(logs) : logsAnswerJson(logs);
+    return { accepted, records: logs.accepted + logs.rejected };
   }
   const parsed = parseJson(bytes.toString());
   validate(endpoint, request, parsed, dialect);
   const events: unknown = isJsonObject(parsed) ? parsed['events'] : undefined;
-  return { accepted: judgeBatch(Array.isArray(events) ? events : [], clock.now()).length };
+  const records = judgeBatch(Array.isArray(events) ? events : [], clock.now()).length;
+  return { accepted: { accepted: records }, records };
 }
 
 /** Whoever sends keeps what it has, and comes again: each of the two by the status that its clients do that after. */
-function noRoom({ id }: Endpoint): ServiceError {
+function noRoom({ id }: Endpoint, cause?: Error): ServiceError {
   const code = id === 'telemetry.logs' ? 'store_unavailable' : 'temporarily_unavailable';
   return new ServiceError(code, 'There is no room for what has to wait for the upstream; try again later.', {
     retryAfterMs: noRoomRetryMs,
+    ...(cause && { cause }),
   });
+}
+
+/** A disk that takes nothing now, or too many who write at once, are no room either. */
+function throwNoRoom(endpoint: Endpoint, error: unknown): never {
+  throw error instanceof ServiceError && error.status === 503 ? noRoom(endpoint, error) : error;
 }
 
 function plain(body: Buffer, contentEncoding: string, { limits }: Endpoint): Buffer {

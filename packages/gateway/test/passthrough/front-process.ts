@@ -5,11 +5,22 @@ import { createInterface } from 'node:readline';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
-/** A gateway as it is run, in a process of its own, so that it shares nothing with its upstream. */
-export async function startFront(flags: Readonly<Record<string, string>>) {
+/** `ulimit -f` is in blocks of so many bytes (POSIX). */
+const blockBytes = 512;
+
+/**
+ * A gateway as it is run, in a process of its own, so that it shares nothing with its upstream. `fileBytes`: no file that it
+ * writes may grow longer, as on a disk that is full.
+ */
+export async function startFront(
+  flags: Readonly<Record<string, string>>,
+  { fileBytes }: { readonly fileBytes?: number } = {},
+) {
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
   const { PATH } = process.env;
-  const child = spawn(process.execPath, ['-C', '@sallyport/source', main, 'start', ...args], {
+  const command = [process.execPath, '-C', '@sallyport/source', main, 'start', ...args];
+  const limit = fileBytes === undefined ? 'unlimited' : String(fileBytes / blockBytes);
+  const child = spawn('sh', ['-c', `ulimit -S -f ${limit}; exec "$@"`, 'sh', ...command], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH, HOME: flags['data-dir'] },
   });
@@ -19,6 +30,7 @@ export async function startFront(flags: Readonly<Record<string, string>>) {
   const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), ended])) as [string];
   return {
     url: line.replace('listening on ', ''),
+    isAlive: () => child.exitCode === null && child.signalCode === null,
     async close() {
       child.kill('SIGTERM');
       await exited;

@@ -1,5 +1,5 @@
 // A gateway that keeps telemetry for its upstream, as a process of its own to be killed: `outbox-victim.ts DIRECTORY UPSTREAM`.
-import { silentLog, systemClock, systemRandom } from '@sallyport/core';
+import { createIds, silentLog, systemClock, systemRandom } from '@sallyport/core';
 import { openOutbox } from '../../src/passthrough/outbox.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
 import { through } from './through.ts';
@@ -10,6 +10,7 @@ const outbox = await openOutbox({
   store: store.outbox,
   clock: systemClock,
   random: systemRandom,
+  ids: createIds(systemClock, systemRandom),
   log: silentLog,
 });
 const flags = { 'areas.oauth': 'local', 'areas.devices': 'local', 'upstream.credential': 'sk-team' };

@@ -17,6 +17,7 @@ import { telemetryReadingMigration } from './migrations/0011-telemetry-reading.t
 import { telemetryOutboxMigration } from './migrations/0012-telemetry-outbox.ts';
 import { telemetryBlocksMigration } from './migrations/0013-telemetry-blocks.ts';
 import { sessionAccountsMigration } from './migrations/0014-session-accounts.ts';
+import { telemetryOutboxQueuesMigration } from './migrations/0015-telemetry-outbox-queues.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   telemetryOutboxMigration,
   telemetryBlocksMigration,
   sessionAccountsMigration,
+  telemetryOutboxQueuesMigration,
 ];

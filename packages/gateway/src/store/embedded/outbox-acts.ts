@@ -1,50 +1,140 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { OutboxActs, OutboxHead } from '../../passthrough/outbox-ports.ts';
+import type { Amount, CountedRequest, OutboxActs, OutboxBounds } from '../../passthrough/outbox-ports.ts';
 import type { Sync } from './acts.ts';
+import { deadLetterActs } from './outbox-dead-letter-acts.ts';
+import { selectHead, toHead, type HeadRow } from './outbox-reads.ts';
+import { roomIn } from './room.ts';
 
 /** What a request takes beside path, headers and body. */
 const rowBytes = 100;
 /** Removed by one act at most. */
 const removedAtOnce = 100;
+/** Of the bounds: what one organization does not take, so that one that floods does not shut others out. */
+const othersShare = 1 / 8;
+
+/** A row but for its place. */
+export type Added = Pick<CountedRequest, 'organizationId' | 'receivedAt' | 'path' | 'body' | 'records'> & {
+  readonly headers: string;
+  readonly bytes: number;
+};
+
+/** The queue as the acts of one transaction see it. */
+export type OutboxTable = ReturnType<typeof outboxTable>;
 
 /** The outbox's acts on SQLite. */
 export function outboxActs(db: DatabaseSync): Sync<OutboxActs> {
-  const insert = db.prepare(
-    'INSERT INTO telemetry_outbox (received_at, bytes, path, headers, body) VALUES (?, ?, ?, ?, ?)',
-  );
-  const selectHead = db.prepare('SELECT requests, bytes FROM telemetry_outbox_head');
-  const removeOldest = db.prepare(
-    'DELETE FROM telemetry_outbox WHERE id = (SELECT min(id) FROM telemetry_outbox)',
-  );
+  const table = outboxTable(db);
+  const room = roomIn(db);
   const remove = db.prepare('DELETE FROM telemetry_outbox WHERE id = ?');
-  // In the order in which they came: a clock that was set back makes a few of them wait longer.
-  const expire = db.prepare(
-    `DELETE FROM telemetry_outbox WHERE received_at < ? AND id IN (SELECT id FROM telemetry_outbox ORDER BY id LIMIT ?)`,
+  const removeOldest = db.prepare(
+    `DELETE FROM telemetry_outbox WHERE id = (
+       SELECT id FROM telemetry_outbox
+       WHERE organization_id = (SELECT organization_id FROM telemetry_outbox_queue ORDER BY bytes DESC LIMIT 1)
+       ORDER BY came, part LIMIT 1)`,
   );
-  const head = () => selectHead.get() as unknown as OutboxHead;
+  const expire = db.prepare(
+    `DELETE FROM telemetry_outbox WHERE id IN
+       (SELECT id FROM telemetry_outbox WHERE received_at < ? ORDER BY received_at LIMIT ?)`,
+  );
+  const { head } = table;
+
+  /** Whether one more would be too much for the disk, or for the bounds; the first that waits may be larger than those. */
+  function isFull(added: Added, bounds: Omit<OutboxBounds, 'whenFull'>): boolean {
+    const now = head();
+    return (
+      (now.requests > 0 && passes(sum(now, added), bounds, 1)) ||
+      room.left() - added.bytes < bounds.reserveBytes ||
+      !room.claim(added.bytes)
+    );
+  }
+
+  function leavesNothing(added: Added, bounds: OutboxBounds): boolean {
+    const own = sum(table.queue(added.organizationId), added);
+    return passes(own, bounds, othersShare) && passes(sum(head(), added), bounds, 1 - othersShare);
+  }
+
   return {
-    keep({ receivedAt, path, headers, body, maxBytes, whenFull }) {
-      const text = JSON.stringify(headers);
-      const bytes = rowBytes + path.length + text.length + body.length;
-      let now = head();
-      if (whenFull === 'reject' && now.requests > 0 && now.bytes + bytes > maxBytes)
-        return { ...now, isKept: false, dropped: 0 };
-      insert.run(receivedAt, bytes, path, text, body);
+    keep({ bounds, headers, ...request }) {
+      const added = sized({ ...request, headers: JSON.stringify(headers) });
       let dropped = 0;
-      now = head();
-      for (; now.bytes > maxBytes && now.requests > 1; now = head()) {
-        removeOldest.run();
-        dropped++;
-      }
-      return { ...now, isKept: true, dropped };
+      if (bounds.whenFull === 'drop_oldest')
+        while (isFull(added, bounds) && removeOldest.run().changes > 0) dropped++;
+      const isKept =
+        !isFull(added, bounds) && (bounds.whenFull === 'drop_oldest' || !leavesNothing(added, bounds));
+      if (isKept) table.add(added);
+      return { ...head(), isKept, dropped };
     },
     settle({ id }) {
       remove.run(id);
+      return head();
+    },
+    split({ id, halves }) {
+      const whole = table.take(id);
+      if (whole === undefined) return head();
+      for (const [index, { headers, body, records }] of halves.entries()) {
+        const place = { came: whole.came, part: `${whole.part}${index}` };
+        table.add(sized({ ...whole, headers: JSON.stringify(headers), body, records }), place);
+      }
       return head();
     },
     expire({ receivedBefore }) {
       const dropped = Number(expire.run(receivedBefore, removedAtOnce).changes);
       return { ...head(), dropped, done: dropped < removedAtOnce };
     },
+    ...deadLetterActs(db, { table, isFull }),
   };
+}
+
+function outboxTable(db: DatabaseSync) {
+  const insert = db.prepare(
+    `INSERT INTO telemetry_outbox (organization_id, came, part, received_at, records, bytes, path, headers, body)
+     VALUES (?, coalesce(?, (SELECT seq FROM sqlite_sequence WHERE name = 'telemetry_outbox') + 1, 1), ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const takeRow = db.prepare(
+    `DELETE FROM telemetry_outbox WHERE id = ? RETURNING organization_id AS organizationId, came, part,
+       received_at AS receivedAt, records, bytes, path, headers, body`,
+  );
+  const selectQueue = db.prepare(
+    'SELECT requests, records, bytes FROM telemetry_outbox_queue WHERE organization_id = ?',
+  );
+  const headRow = db.prepare(selectHead);
+  return {
+    /** At the end of its queue, or in the place given. */
+    add(added: Added, place?: { readonly came: number; readonly part: string }): void {
+      const { organizationId, receivedAt, records, bytes, path, headers, body } = added;
+      const { came = null, part = '' } = place ?? {};
+      insert.run(organizationId, came, part, receivedAt, records, bytes, path, headers, body);
+    },
+    /** Removed: what goes elsewhere finds its room there, also in a store that is full. */
+    take(id: number): (Added & { readonly came: number; readonly part: string }) | undefined {
+      return takeRow.get(id) as unknown as (Added & { came: number; part: string }) | undefined;
+    },
+    queue: (organizationId: string): Amount =>
+      (selectQueue.get(organizationId) as unknown as Amount | undefined) ?? {
+        requests: 0,
+        records: 0,
+        bytes: 0,
+      },
+    head: () => toHead(headRow.get() as unknown as HeadRow),
+  };
+}
+
+/** With what it takes. */
+export function sized<T extends Omit<Added, 'bytes'>>(request: T): T & { readonly bytes: number } {
+  const bytes = rowBytes + request.path.length + request.headers.length + request.body.length;
+  return { ...request, bytes };
+}
+
+type Size = Pick<Amount, 'records' | 'bytes'>;
+
+function sum(one: Size, other: Size): Size {
+  return { records: one.records + other.records, bytes: one.bytes + other.bytes };
+}
+
+function passes(
+  { records, bytes }: Size,
+  bounds: Pick<OutboxBounds, 'maxBytes' | 'maxRecords'>,
+  share: number,
+): boolean {
+  return bytes > bounds.maxBytes * share || records > bounds.maxRecords * share;
 }

@@ -1,25 +1,62 @@
-import type { OutboxHead, OutboxReads } from '../../passthrough/outbox-ports.ts';
+import type { DeadLetter, KeptRequest, OutboxHead, OutboxReads } from '../../passthrough/outbox-ports.ts';
 import type { Reader } from './reader.ts';
 
-interface Row {
-  readonly id: number;
-  readonly receivedAt: number;
-  readonly path: string;
-  readonly headers: string;
-  readonly body: Uint8Array;
+type Row = Omit<KeptRequest, 'headers'> & { readonly headers: string };
+
+/** What `toHead` takes. */
+export interface HeadRow {
+  readonly requests: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly deadLetters: number;
+  readonly deadRecords: number;
+  readonly deadBytes: number;
+  readonly oldestAt: number | null;
 }
+
+export const selectHead = `
+  SELECT requests, records, bytes, dead_letters AS deadLetters, dead_records AS deadRecords, dead_bytes AS deadBytes,
+    (SELECT min(received_at) FROM telemetry_outbox) AS oldestAt
+  FROM telemetry_outbox_head`;
+
+export function toHead(row: HeadRow): OutboxHead {
+  const { requests, records, bytes, deadLetters, deadRecords, deadBytes, oldestAt } = row;
+  const aside = { requests: deadLetters, records: deadRecords, bytes: deadBytes };
+  return { requests, records, bytes, oldestAt, deadLetters: aside };
+}
+
+const nothing = {
+  requests: 0,
+  records: 0,
+  bytes: 0,
+  deadLetters: 0,
+  deadRecords: 0,
+  deadBytes: 0,
+  oldestAt: null,
+};
 
 /** The outbox's bounded reads on SQLite. */
 export function outboxReads(reader: Reader): OutboxReads {
   const oldest = reader.query<Row>(
-    'SELECT id, received_at AS receivedAt, path, headers, body FROM telemetry_outbox ORDER BY id LIMIT 1',
+    `SELECT id, organization_id AS organizationId, received_at AS receivedAt, records, path, headers, body
+     FROM telemetry_outbox WHERE organization_id = ? ORDER BY came, part LIMIT 1`,
   );
-  const head = reader.query<OutboxHead>('SELECT requests, bytes FROM telemetry_outbox_head');
+  const queues = reader.query<{ readonly organizationId: string }>(
+    'SELECT organization_id AS organizationId FROM telemetry_outbox_queue ORDER BY organization_id',
+  );
+  const head = reader.query<HeadRow>(selectHead);
+  const deadLetters = reader.query<DeadLetter>(
+    `SELECT id, organization_id AS organizationId, received_at AS receivedAt, refused_at AS refusedAt, status, reason,
+       records, bytes, path
+     FROM telemetry_dead_letter WHERE id > ? ORDER BY id LIMIT ?`,
+  );
   return {
-    async oldest() {
-      const row = oldest.get();
+    async oldest({ organizationId }) {
+      const row = oldest.get(organizationId);
       return row && { ...row, headers: JSON.parse(row.headers) as string[] };
     },
-    head: async () => head.get() ?? { requests: 0, bytes: 0 },
+    queues: async () => queues.all().map(({ organizationId }) => organizationId),
+    head: async () => toHead(head.get() ?? nothing),
+    deadLetters: async ({ after, limit }) => deadLetters.all(after, limit),
   };
 }
