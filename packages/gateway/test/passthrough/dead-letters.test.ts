@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { adminCommand } from '../admin/command.ts';
 import { eventsIn, outboxes } from './outbox-harness.ts';
 import { scriptedUpstream, type ScriptedUpstream, type SeenRequest } from './scripted-upstream.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 // What an upstream refuses for good is put aside: it neither stands in the way of the next, nor is it lost without a word.
 

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventsIn } from './outbox-harness.ts';
 import { until } from './raw-upstream.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
 
 // What a gateway has accepted for an upstream outlives it.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** A batch of events of those names, of the organization `of-X`. */
 function batch(url: string, names: readonly string[], token = 'access'): Promise<Response> {
