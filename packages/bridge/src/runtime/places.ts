@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { judgeFailure } from './failure.ts';
 import { persisting } from './persisting.ts';
 import type { Mark } from './process-tree.ts';
-import { readSources } from './workspace/git-source.ts';
+import { explainingSources } from './workspace/source-failure.ts';
 import type { Workspace, Workspaces } from './workspace/workspaces.ts';
 
 export interface PlacesOptions {
@@ -56,7 +56,7 @@ export class Places {
 
   async make(mark: Mark, sources: unknown, signal: AbortSignal): Promise<Place> {
     const { directory, workspaces } = this.#options;
-    const { git, unknown: unknownSources } = readSources(sources);
+    const { git, unknown: unknownSources } = explainingSources(sources);
     if (git.length === 0) return { directory, unknownSources };
     const workspace = await workspaces.prepare(mark, git, signal);
     return { directory: workspace.directory, workspace, unknownSources };

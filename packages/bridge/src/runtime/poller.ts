@@ -1,24 +1,21 @@
-import { ServiceError, TransportError } from '@sallyport/core';
-import { send } from '@sallyport/core/client';
-import { contract } from '@sallyport/core/contract';
-import { acknowledgeDelivery } from './ack.ts';
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
 import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
+import { poll, type PollAnswer } from './poll-call.ts';
 import type { Registration } from './registration.ts';
 import type { Sessions, Work } from './sessions.ts';
+import { SkippedWork } from './skipped-work.ts';
+import { takeWork } from './take-work.ts';
 import { judgeGrant } from './work-item.ts';
 
 /** Under the 30 s and 60 s after which proxies give up. */
 const blockMs = 25_000;
-const answerGraceMs = 10_000;
 /** How long an open poll may still bring its answer when the bridge stops. */
 const lastAnswerMs = 2_000;
 /** Between two polls of a service that holds none, and between two offers of the same work that we do not run. */
 const idleMs = 1_000;
-const skipMs = 10 * 60_000;
 /** After a sleep all machines of a host may wake at once. */
 const wakeSpreadMs = 2_000;
 /** How long sessions that lost their stream may take to open it again before work is asked for. */
@@ -37,8 +34,7 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #backoff: Backoff;
   readonly #pause: Pause;
-  /** Work that we did not run, with the time of its last offer. */
-  readonly #skipped = new Map<string, number>();
+  readonly #skipped: SkippedWork;
   /** Ends the present poll. */
   #abort = new AbortController();
   /** Ends everything, when the bridge stops. */
@@ -59,6 +55,7 @@ export class Poller {
     this.#options = options;
     this.#backoff = new Backoff(options.context);
     this.#pause = new Pause(options.context.clock);
+    this.#skipped = new SkippedWork(options.context, idleMs);
   }
 
   async run(): Promise<'stopped' | 'once' | 'environment_deleted'> {
@@ -182,25 +179,9 @@ export class Poller {
     this.#isReturning = false;
   }
 
-  async #ask(query: Readonly<Record<string, number | string>>, signal: AbortSignal) {
+  #ask(query: Readonly<Record<string, number | string>>, signal: AbortSignal): Promise<PollAnswer> {
     const { context, registration } = this.#options;
-    const answer = await send(
-      context.clientOptions,
-      contract.bridge.poll,
-      {
-        headers: { 'vendor-worker-id': context.workerId },
-        params: { env_id: registration.environmentId },
-        query,
-      },
-      { signal, timeoutMs: Number(query['block_ms'] ?? 0) + answerGraceMs },
-    );
-    const text = await answer.text();
-    const nextPollMs = Number.parseInt(answer.headers['x-next-poll-ms'] ?? '', 10);
-    return {
-      body: text.trim() === '' ? undefined : parse(text),
-      isSuperseded: answer.headers['x-poll-superseded'] === 'true',
-      nextPollMs: nextPollMs >= 0 ? Math.min(nextPollMs, 60_000) : undefined,
-    };
+    return poll(context, registration.environmentId, query, signal);
   }
 
   /** Gives whether the work runs. */
@@ -209,39 +190,14 @@ export class Poller {
     if (this.#isStopping()) return false;
     const { context, registration, sessions } = this.#options;
     const { environmentId } = registration;
-    sessions.intend(work, environmentId);
-    const holder = await acknowledgeDelivery(context, environmentId, work.id, {
-      stopping: this.#stopping.signal,
-      signal: this.#end.signal,
-    }).catch((error: unknown) => {
-      // Without an answer it may be ours: the next start sees to it.
-      if (error instanceof ServiceError) sessions.forgo(work);
-      throw error;
-    });
-    if (holder === 'ours' && this.#isStopping()) {
-      await sessions.abandon(work, environmentId);
-      return false;
-    }
-    if (holder === 'ours') {
-      sessions.start(work, environmentId);
-      return true;
-    }
-    sessions.forgo(work);
-    await this.#skip(work.id, holder === 'theirs' ? 'another worker has it' : 'it is over');
-    return false;
+    const [stopping, signal] = [this.#stopping.signal, this.#end.signal];
+    const taken = await takeWork(work, { context, environmentId, sessions, stopping, signal });
+    if (typeof taken === 'object') await this.#skip(work.id, taken.skipped);
+    return taken === 'runs';
   }
 
-  /** Told once. */
-  async #skip(workId: string, reason: string): Promise<void> {
-    const { clock, emit, log } = this.#options.context;
-    const now = clock.monotonic();
-    for (const [id, at] of this.#skipped) if (now - at > skipMs) this.#skipped.delete(id);
-    const before = this.#skipped.get(workId);
-    this.#skipped.set(workId, now);
-    // Only what comes without end slows us down: others wait behind it.
-    if (before !== undefined) return this.#rest(before + idleMs - now);
-    log.warn({ workId }, `work is not run: ${reason}`);
-    emit({ type: 'work.skipped', workId, reason });
+  #skip(workId: string, reason: string): Promise<void> {
+    return this.#rest(this.#skipped.add(workId, reason));
   }
 
   async #recover(error: unknown): Promise<'environment_deleted' | undefined> {
@@ -284,15 +240,5 @@ export class Poller {
 
   async #rest(ms: number): Promise<void> {
     if (ms > 0) await this.#pause.for(ms);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new TransportError('unexpected_answer', 'the poll was answered with something other than JSON', {
-      cause,
-    });
   }
 }

@@ -129,12 +129,25 @@ describe('a source is checked out', () => {
 
 describe('a source that cannot be had', () => {
   test.each([
-    ['is not there', 'file:///nowhere', undefined, /^cannot start: .*nowhere/s],
-    ['has no such revision', 'own', 'nowhere', /^cannot start: .*nowhere/s],
-    ['would run a command', 'ext::sh -c touch', undefined, /^cannot start: .*not allowed/s],
-  ])('ends the session as failed, and says that it %s', async (_, url, revision, words) => {
-    service.sources = [source(url === 'own' ? `file://${repository()}` : url, revision)];
+    ['is not there', 'file:///nowhere', undefined, /nowhere.*\n.*: git ls-remote file:\/\/\/nowhere$/s],
+    [
+      'is not there, under a name that a shell would read',
+      "/no where/it's",
+      undefined,
+      /: git ls-remote '\/no where\/it'\\''s'$/,
+    ],
+    ['has no such revision', 'a repository', 'nowhere', /nowhere.*\n.*: git ls-remote file:\/\/\S+$/s],
+    [
+      'is in no repository',
+      '.',
+      'v1',
+      /no git repository\nTry it in the environment's directory: git rev-parse --verify v1$/,
+    ],
+    ['would run a command', 'ext::sh -c touch', undefined, /not allowed\nA source is an https.*--source/s],
+  ])('ends the session as failed, says that it %s, and what to do', async (_, url, revision, words) => {
+    service.sources = [source(url === 'a repository' ? `file://${repository()}` : url, revision)];
     const { bench, texts, ended } = await run('echo never');
+    expect(texts.join('\n')).toMatch(/^cannot start: /);
     expect(texts.join('\n')).toMatch(words);
     expect(ended).toMatchObject({ reason: 'exited', exitCode: 127 });
     expect(bench.of('session.started')).toEqual([]);

@@ -1,6 +1,7 @@
 import type { SessionEvent } from '@sallyport/core/contract';
 import { stopDeadlineMs, type EventData } from '../protocol/events.ts';
 import { beginProcess } from './begin-process.ts';
+import { clearAway } from './clear-away.ts';
 import type { Context } from './context.ts';
 import type { EndReason } from './events.ts';
 import type { Execution, Executor, Exit } from './executor.ts';
@@ -11,13 +12,13 @@ import { LateExecution } from './late-execution.ts';
 import type { EndHook } from './on-end.ts';
 import { Outbox } from './outbox.ts';
 import type { Place, Places } from './places.ts';
+import { SessionInput } from './session-input.ts';
+import { SessionOutput } from './session-output.ts';
 import type { BridgeState, SessionRecord } from './state.ts';
-import { within } from './within.ts';
+import { askForEnd, giveUp } from './work-end.ts';
 
 /** A session that has ended keeps its slot for so long, if the service does not hear of it. */
 const reportMs = 30_000;
-/** The longest that the service is told of a stop before the process is. */
-const stopCallMs = 1_000;
 
 export interface WorkerSessionOptions {
   readonly context: Context;
@@ -40,17 +41,14 @@ export class WorkerSession {
   readonly #options: WorkerSessionOptions;
   readonly #link: Link;
   readonly #outbox: Outbox;
+  readonly #input: SessionInput;
+  readonly #output = new SessionOutput();
   readonly #end: GracefulEnd;
   /** Aborts when nothing is to be asked for the session any more. */
   readonly #gone = new AbortController();
   /** Where its process runs, or ran. */
   #directory: string | undefined;
   #execution: Execution | undefined;
-  #isCaughtUp = false;
-  /** The process has more input than it reads. */
-  #isSated = false;
-  #isFull = false;
-  #isInDoubt = false;
   #isStopping = false;
   /** The bridge ends, so nothing is waited for but the process. */
   #isLeaving = false;
@@ -58,30 +56,19 @@ export class WorkerSession {
   #hasSlot = true;
   /** The service knows that it is over. */
   #isKnown = false;
-  /** Nobody takes output any more: what is left of it must not hold up the process's end. */
-  #isOver = false;
 
   constructor(options: WorkerSessionOptions) {
     this.#options = options;
     this.#end = new GracefulEnd(options.context.clock);
-    this.#outbox = new Outbox((isFull) => {
-      this.#isFull = isFull;
-      this.#regulate();
-    });
+    this.#outbox = new Outbox((isFull) => this.#output.set({ isFull }));
+    const { isInteractive } = options;
+    this.#input = new SessionInput({ isInteractive, onRoom: () => this.#link.reopen() });
     this.#link = new Link({
       ...options,
       outbox: this.#outbox,
       onEvent: (event) => this.#take(event),
-      onCaughtUp: () => {
-        this.#isCaughtUp = true;
-        if (options.isInteractive) return;
-        this.#execution?.endInput();
-        this.#isSated = false; // there is no more input to wait with
-      },
-      onDoubt: (isInDoubt) => {
-        this.#isInDoubt = isInDoubt;
-        this.#regulate();
-      },
+      onCaughtUp: () => this.#input.caughtUp(this.#execution),
+      onDoubt: (isInDoubt) => this.#output.set({ isInDoubt }),
     });
   }
 
@@ -99,41 +86,18 @@ export class WorkerSession {
           this.#link.close();
         });
     });
-    this.#isOver = true;
     this.#gone.abort();
-    this.#regulate();
+    this.#output.set({ isOver: true });
     if (lost !== undefined) this.#execution?.signal('SIGKILL');
-    const { exitCode, signal } = (await ended) ?? { exitCode: null, signal: null };
+    const exit = (await ended) ?? { exitCode: null, signal: null };
     this.#end.cancel();
     // What the service could not be told now, the next start tells it.
     if (this.#isKnown || lost !== undefined) state.removeSession(sessionId);
     else state.saveSession(this.#record);
     const reason: EndReason = lost ?? (this.#isStopping ? 'stopped' : 'exited');
-    const kept = await this.#clearAway({ exitCode, signal }, reason).catch((error: unknown) => {
-      context.log.warn({ err: toError(error), sessionId }, 'the session was not cleared away');
-      return undefined;
-    });
-    context.emit({
-      type: 'session.ended',
-      sessionId,
-      workId,
-      reason,
-      exitCode,
-      signal,
-      ...(kept !== undefined && { kept }),
-    });
-  }
-
-  async #clearAway(exit: Exit, reason: EndReason): Promise<string | undefined> {
-    const { context, onEnd, places, environmentId, sessionId, workId } = this.#options;
-    // Who is to end at once leaves that to the next start.
-    if (context.killed.aborted) return undefined;
-    if (onEnd && this.#directory !== undefined) {
-      const session = { environmentId, sessionId, workId, directory: this.#directory };
-      const end = await onEnd({ ...session, ...exit, reason });
-      context.emit({ type: 'session.hook_ended', sessionId, ...end });
-    }
-    return places.leave(sessionId);
+    const end = { reason, ...exit };
+    const kept = await clearAway(this.#options, this.#directory, end);
+    context.emit({ type: 'session.ended', sessionId, workId, ...end, ...(kept !== undefined && { kept }) });
   }
 
   /** The same session was granted once more, because the service had lost sight of us. */
@@ -169,20 +133,13 @@ export class WorkerSession {
 
   /** Tells the service that the work is to end, then ends the process gracefully. */
   async stop(): Promise<void> {
-    const { context, environmentId, workId } = this.#options;
-    const { client, clock, killed } = context;
+    const { context } = this.#options;
     this.#isLeaving = true;
     if (this.#hasExited) return this.#link.finish();
     const force = this.#execution === undefined;
-    const params = { env_id: environmentId, work_id: workId };
     // Or the end would count as a failure. The service may be gone, and nobody waits for it long.
-    const isTold = await within(clock, stopCallMs, killed, (signal) =>
-      client.bridge.stop({ params, body: { force, reason: 'bridge_stopped' }, signal }),
-    ).then(
-      () => true,
-      () => false,
-    );
-    if (killed.aborted) return; // `leave` sees to it
+    const isTold = await askForEnd(context, this.#options, force);
+    if (context.killed.aborted) return; // `leave` sees to it
     this.#stop({ force: force && isTold, deadline_ms: stopDeadlineMs });
   }
 
@@ -197,26 +154,17 @@ export class WorkerSession {
   leave(limit: AbortSignal): void {
     this.#isStopping = true;
     this.#isLeaving = true;
-    this.#isOver = true;
-    this.#regulate();
+    this.#output.set({ isOver: true });
     this.#execution?.signal('SIGKILL');
     if (limit.aborted) return this.kill();
     limit.addEventListener('abort', () => this.kill(), { once: true });
     // Its end goes out on the stream; without one the service is asked to take the work for over.
-    if (!this.#execution || !this.#link.isOpen) void this.#giveUp(limit).finally(() => this.kill());
+    if (!this.#execution || !this.#link.isOpen)
+      void giveUp(this.#options.context, this.#options, this.#link.workerToken, limit).then((isTold) => {
+        this.#isKnown ||= isTold;
+        this.kill();
+      });
     else if (this.#hasExited) this.#link.finish();
-  }
-
-  async #giveUp(signal: AbortSignal): Promise<void> {
-    const { context, environmentId, workId } = this.#options;
-    const token = this.#link.workerToken;
-    const params = { env_id: environmentId, work_id: workId };
-    const headers = token === undefined ? {} : { 'x-worker-token': token };
-    const body = { force: true, reason: 'bridge_stopped' };
-    await context.client.bridge.stop({ headers, params, body, signal }).then(
-      () => (this.#isKnown = true),
-      (error: unknown) => context.log.debug({ err: toError(error), workId }, 'its end could not be told'),
-    );
   }
 
   get #record(): SessionRecord {
@@ -238,7 +186,7 @@ export class WorkerSession {
       },
     );
     this.#execution = execution;
-    this.#regulate();
+    this.#output.of(execution);
     return execution.ended;
   }
 
@@ -285,20 +233,7 @@ export class WorkerSession {
       this.#stop(event.data);
       return true;
     }
-    if (this.#isSated) return false;
-    // There is none if it could not be started.
-    const sated = this.#execution?.deliver(event);
-    if (sated) {
-      this.#isSated = true;
-      void sated.then(() => {
-        this.#isSated = false;
-        this.#link.reopen();
-      });
-    }
-    // One from the past was for a process of the past.
-    const isInterrupt = event.type === 'control.interrupt' && this.#isCaughtUp;
-    if (isInterrupt && !this.#options.isInteractive) this.#execution?.signal('SIGINT');
-    return true;
+    return this.#input.take(event, this.#execution);
   }
 
   #stop({ force, deadline_ms: deadlineMs = stopDeadlineMs }: Partial<EventData['control.stop']>): void {
@@ -308,10 +243,5 @@ export class WorkerSession {
     if (this.#isStopping) return;
     this.#isStopping = true;
     this.#end.begin(execution, deadlineMs);
-  }
-
-  #regulate(): void {
-    if (!this.#isOver && (this.#isFull || this.#isInDoubt)) this.#execution?.pause();
-    else this.#execution?.resume();
   }
 }

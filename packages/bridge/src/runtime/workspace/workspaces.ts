@@ -3,9 +3,11 @@ import type { Clock, Log } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { toError } from '../failure.ts';
 import type { Mark } from '../process-tree.ts';
+import { GitError } from './git.ts';
 import { repositoryName, type GitSource } from './git-source.ts';
 import { Kept, type KeepLimits, type KeptTotal } from './kept.ts';
 import { WorkspaceRecords, type CheckedOut, type WorkspaceRecord } from './record.ts';
+import { explained } from './source-failure.ts';
 import { Turns } from './turns.ts';
 import { Worktrees } from './worktrees.ts';
 
@@ -121,9 +123,12 @@ export class Workspaces {
         const taken = before.map(({ directory }) => directory);
         const directory = freePath(join(root, repositoryName(source.url)), taken);
         const branch = `sallyport/${sessionId}${index === 0 ? '' : `-${index + 1}`}`;
-        await this.#worktrees.checkOut(source, { directory, branch, mark, signal }, (made) =>
-          save({ sources: [...before, made] }),
-        );
+        const keep = (made: CheckedOut) => save({ sources: [...before, made] });
+        await this.#worktrees
+          .checkOut(source, { directory, branch, mark, signal }, keep)
+          .catch((error: unknown) => {
+            throw error instanceof GitError ? explained(source, error) : error;
+          });
       }
       save({ is_ready: true });
       return record;
