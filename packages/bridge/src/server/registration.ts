@@ -36,6 +36,11 @@ export function judgeRegistration(
   return byPlace?.id;
 }
 
+/** What the environment is called after a registration: a managed one keeps the name that people know it by. */
+export function registeredName(known: Environment | undefined, given: string): string {
+  return known?.isManaged ? known.machineName : given;
+}
+
 /** What the environment's metadata become with a registration's: those of a managed one were set by others, and stay. */
 export function registeredMetadata(known: Environment | undefined, given: Json): Json {
   return known?.isManaged ? { ...known.metadata, ...given } : given;

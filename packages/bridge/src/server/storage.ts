@@ -36,6 +36,7 @@ export { mergeMetadata } from './metadata.ts';
 export {
   judgeRegistration,
   registeredMetadata,
+  registeredName,
   workerTypeOf,
   type RegistrationFacts,
 } from './registration.ts';

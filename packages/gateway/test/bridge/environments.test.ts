@@ -136,11 +136,11 @@ describe('a managed environment', () => {
     expect(work?.id).toBe(second.work_id);
   });
 
-  test('keeps its metadata when a bridge registers on it, and its record when the bridge is removed', async () => {
+  test('keeps its name and metadata when a bridge registers on it, and its record when the bridge is removed', async () => {
     const id = await create({ ...place, metadata: { team: 'a', worker_type: 'ci' } });
     expect(await registerOn(id, { os: 'linux' })).toBe(id);
     const params = { env_id: id };
-    const record = { machine_name: 'laptop', directory: '/src' };
+    const record = { machine_name: place.machine_name, directory: '/src' };
     const metadata = { team: 'a', worker_type: 'ci', os: 'linux' };
     expect(await bridge.client.environments.get({ params })).toMatchObject({ ...record, metadata });
     const listOf = async (types: string) =>
@@ -149,7 +149,8 @@ describe('a managed environment', () => {
         query: { included_worker_types: types },
       });
     expect((await listOf('ci')).environments).toMatchObject([{ environment_id: id, status: 'online' }]);
-    expect(await listed({ name: 'LAPTOP' })).toEqual([id]);
+    expect(await listed({ name: 'laptop' })).toEqual([]);
+    expect(await listed({ name: place.machine_name.toUpperCase() })).toEqual([id]);
     await expect(registerOn(id)).rejects.toMatchObject({ code: 'already_registered' });
 
     const { id: sessionId, closed } = await running(id);

@@ -18,7 +18,7 @@ export interface BridgeRunOptions {
 export function runOptions(command: Command): Command {
   return command
     .option('--dir <directory>', 'the working directory', process.cwd())
-    .option('--name <name>', 'the name of this machine in lists')
+    .option('--name <name>', 'the name of this machine in lists; a managed environment keeps its own')
     .option('--env <id>', 'be the bridge of this environment; see `env create`')
     .option('--exec <command>', 'the command of each session; it gets the events as NDJSON on stdin')
     .option('--max-sessions <number>', 'sessions at the same time', positiveInteger, 4)

@@ -3,6 +3,7 @@ import {
   foldCase,
   judgeRegistration,
   registeredMetadata,
+  registeredName,
   workerTypeOf,
   type BridgeActs,
   type Environment,
@@ -101,9 +102,11 @@ export function environmentActs(
       const { accountId, organizationId, deviceId, workerKey, machineName, directory, now } = given;
       const place = byPlace.get(deviceId, organizationId, accountId, machineName, directory);
       const id = judgeRegistration(factsOf(sentId, place), given, given) ?? newId;
-      const known = byId.get(id);
-      const metadata = registeredMetadata(known && toEnvironment(known), given.metadata);
-      const what = [machineName, foldCase(machineName), directory, JSON.stringify(metadata)] as const;
+      const row = byId.get(id);
+      const known = row && toEnvironment(row);
+      const metadata = registeredMetadata(known, given.metadata);
+      const name = registeredName(known, machineName);
+      const what = [name, foldCase(name), directory, JSON.stringify(metadata)] as const;
       insertEnvironment.run(id, organizationId, accountId, ...what, now, now);
       insertRegistration.run(id, deviceId, workerKey, workerTypeOf(metadata), now);
       deleteTombstone.run(id);
