@@ -1,7 +1,8 @@
 import { createLru } from '@sallyport/core';
 import type { Context } from './context.ts';
 import { permissionsOf } from './roles.ts';
-import { scopeFromWire, scopeList, scopeToWire } from './scopes.ts';
+import { scopeList } from './scopes.ts';
+import { scopeFromWire, scopeToWire } from './wire-scopes.ts';
 import { hashSecret } from './secrets.ts';
 import { invalidToken } from './signer.ts';
 import type { Family, Role } from './records.ts';

@@ -3,7 +3,7 @@ import type { OfAccount } from './admin-ports.ts';
 import { shownAuditEntry } from './audit.ts';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
-import { scopeToWire } from './scopes.ts';
+import { scopeToWire } from './wire-scopes.ts';
 
 /** What the authorization server keeps of an account. */
 export interface OAuthAccountData extends Pick<AccountData, 'export'> {

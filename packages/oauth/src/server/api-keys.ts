@@ -4,7 +4,8 @@ import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import type { ApiKey, Role } from './records.ts';
 import { permissionsOf } from './roles.ts';
-import { isWithin, scopeFromWire, scopeList } from './scopes.ts';
+import { isWithin, scopeList } from './scopes.ts';
+import { scopeFromWire } from './wire-scopes.ts';
 import { hashSecret, secretPrefixes } from './secrets.ts';
 import { invalidToken } from './signer.ts';
 

@@ -3,7 +3,8 @@ import { missing, sentParameters, type Context } from './context.ts';
 import { isChallenge } from './pkce.ts';
 import { matchesRedirectUri, withParameters } from './redirect-uri.ts';
 import type { Client } from './records.ts';
-import { isWithin, scopeFromWire, scopeList } from './scopes.ts';
+import { isWithin, scopeList } from './scopes.ts';
+import { scopeFromWire } from './wire-scopes.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
 /** Who is signed in. */

@@ -4,7 +4,7 @@ import type { AccessTokens } from './access-token.ts';
 import { isApiKey, type ApiKeys } from './api-keys.ts';
 import { missing, sentParameters, type Context } from './context.ts';
 import { readRefreshToken } from './refresh-token.ts';
-import { scopeToWire } from './scopes.ts';
+import { scopeToWire } from './wire-scopes.ts';
 
 /**
  * The introspection endpoint (RFC 7662 2): access tokens, refresh tokens and API keys of the caller's organization; any other

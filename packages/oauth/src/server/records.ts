@@ -13,7 +13,7 @@ import type { deviceGrantType } from '@sallyport/core/contract';
 // device grant    a device flow under way (RFC 8628): a device code, polled, and a user code, typed by a person
 // trusted device  a machine that may register environments
 // API key         a person's secret for programs, for one organization; without a login, and without an end unless it has one
-// scope           neutral scope names, separated by spaces; `scopes.ts` renders them in the deployment's dialect
+// scope           neutral scope names, separated by spaces; `wire-scopes.ts` renders them in the deployment's dialect
 //
 // Times are epoch milliseconds. Secrets are never in a record, only their SHA-256.
 

@@ -8,7 +8,7 @@ import { isVerifier } from './pkce.ts';
 import type { Client, Family, GrantType } from './records.ts';
 import { readRefreshToken, refreshToken } from './refresh-token.ts';
 import { toServiceError } from './refusal.ts';
-import { scopeFromWire, scopeToWire } from './scopes.ts';
+import { scopeFromWire, scopeToWire } from './wire-scopes.ts';
 import { hashSecret } from './secrets.ts';
 
 type Sent = Readonly<Record<string, string | undefined>>;
