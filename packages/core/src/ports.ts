@@ -4,7 +4,7 @@ export interface TokenSource {
    * `forceRefresh`: the service refused `refused` (by default the last one given) with 401, so a cached one will not do.
    * A source that meanwhile holds another one than `refused` gives that one.
    *
-   * Rejects with an error of code `login_required` where only a person can help (`isLoginRequired` tells).
+   * Rejects with an error of which `isLoginRequired` holds where only a person can help.
    */
   token(options?: {
     readonly forceRefresh?: boolean;
@@ -20,11 +20,8 @@ export interface TokenSource {
 
 /** Whether a `TokenSource` gave up for good: a person must log in again, or set another token. */
 export function isLoginRequired(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'login_required' || error.code === 'token_refused')
-  );
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return /^(login_required|other_organization|token_refused)$/.test(String(error.code));
 }
 
 export type AttributeValue = string | number | boolean;

@@ -3,6 +3,7 @@ import { ServiceError, toTimestamp } from '@sallyport/core';
 import type { AuthorizationServer, Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
 import { withAuthorizationServer } from './authorization.ts';
 import { sameStore, type ConfigFlags } from './flags.ts';
+import { organizationNamed } from './organization-named.ts';
 
 /** `admin session-key`: the key alone on stdout, so that scripts can take it. */
 export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {
@@ -22,10 +23,10 @@ export interface AddUserFlags extends ConfigFlags {
 export async function addUser(email: string, flags: AddUserFlags): Promise<void> {
   const { org, role } = flags;
   const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
-  const account = await withAuthorizationServer(flags, ({ accounts }) =>
-    accounts.add({
+  const account = await withAuthorizationServer(flags, async (server) =>
+    server.accounts.add({
       email,
-      ...(org !== undefined && { organizationId: org }),
+      ...(org !== undefined && { organizationId: (await organizationNamed(server, org)).id }),
       ...(role !== undefined && { role }),
       ...(password !== undefined && { password }),
     }),

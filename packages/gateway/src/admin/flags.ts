@@ -41,13 +41,6 @@ function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
-/** RFC 9562 4: a UUID is read in either case. What is none is left as it is, for whoever says that nothing has it. */
-export function uuid(text: string): string {
-  return uuidForm.test(text) ? text.toLowerCase() : text;
-}
-
 function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];
   if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be KEY=VALUE.');

@@ -1,7 +1,7 @@
 import { organizationTypes, roles } from '@sallyport/core/organization';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Role } from '@sallyport/oauth/server';
-import { configurable, uuid, type ConfigFlags } from './flags.ts';
+import { configurable, type ConfigFlags } from './flags.ts';
 import type { SetOrganizationFlags } from './organizations.ts';
 
 type OrgFlags = ConfigFlags & { readonly org?: string };
@@ -12,12 +12,12 @@ export function addMemberCommands(user: Command): void {
 
   configurable(user.command('list'))
     .description('Prints the accounts with their roles as JSON.')
-    .option('--org <uuid>', "an organization's members alone", uuid)
+    .option('--org <org>', "an organization's members alone")
     .action(async (flags: OrgFlags) => (await load()).listUsers(flags));
   const role = new Argument('<role>', 'what it may do').choices(roles);
   configurable(user.command('role <email>').addArgument(role))
     .description('Gives an account a role in an organization, of which it becomes a member if it is none.')
-    .option('--org <uuid>', "the organization (default: the account's only one)", uuid)
+    .option('--org <org>', "the organization (default: the account's only one)")
     .action(async (email: string, given: Role, flags: OrgFlags) =>
       (await load()).setUserRole(email, given, flags),
     );
@@ -25,7 +25,7 @@ export function addMemberCommands(user: Command): void {
     .description(
       'Deletes an account with all its logins, keys and devices; `erase` also takes its work away.',
     )
-    .option('--org <uuid>', 'only ends its membership of this organization', uuid)
+    .option('--org <org>', 'only ends its membership of this organization')
     .action(async (email: string, flags: OrgFlags) => (await load()).removeUser(email, flags));
 }
 
@@ -36,7 +36,7 @@ export function addOrganizationCommands(org: Command): void {
   configurable(org.command('list'))
     .description('Prints the organizations as JSON.')
     .action(async (flags: ConfigFlags) => (await load()).listOrganizations(flags));
-  configurable(org.command('set').argument('<org>', 'the organization', uuid))
+  configurable(org.command('set').argument('<org>', 'the organization, by id or name'))
     .description('Changes an organization; prints it as JSON.')
     .addOption(new Option('--type <type>', 'what kind of organization it is').choices(organizationTypes))
     .option('--tier <tier>', 'its rate limit tier')
@@ -51,13 +51,13 @@ export function addOrganizationCommands(org: Command): void {
   const settings = org
     .command('settings')
     .description("What an organization sets for its members' programs.");
-  configurable(settings.command('list').argument('<org>', 'the organization', uuid))
+  configurable(settings.command('list').argument('<org>', 'the organization, by id or name'))
     .description("Prints an organization's settings as JSON.")
     .action(async (id: string, flags: ConfigFlags) => (await load()).listSettings(id, flags));
   configurable(
     settings
       .command('set')
-      .argument('<org>', 'the organization', uuid)
+      .argument('<org>', 'the organization, by id or name')
       .argument('<key>', 'the setting')
       .argument('<json>', 'the value, as JSON', (text: string) => ({ value: parseValue(text) })),
   )
@@ -66,7 +66,10 @@ export function addOrganizationCommands(org: Command): void {
       (await load()).setSetting(id, { key, value }, flags),
     );
   configurable(
-    settings.command('unset').argument('<org>', 'the organization', uuid).argument('<key>', 'the setting'),
+    settings
+      .command('unset')
+      .argument('<org>', 'the organization, by id or name')
+      .argument('<key>', 'the setting'),
   )
     .description("Removes one, and prints an organization's settings as JSON.")
     .action(async (id: string, key: string, flags: ConfigFlags) =>

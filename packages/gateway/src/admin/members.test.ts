@@ -83,8 +83,35 @@ describe('admin org', () => {
     expect((await admin('org', 'set', id, '--tier', 'a b')).failed?.[1]).toMatch(/^A tier is a word/);
     expect((await admin('org', 'set', 'none', '--tier', 'x')).failed).toEqual([
       1,
-      'There is no organization with the id none: `sallyport-gateway admin org list` shows those that there are.',
+      'There is no organization with the id or the name none: `sallyport-gateway admin org list` shows those that there are.',
     ]);
+  });
+
+  test('an organization goes by its name where an id does, unless two are called so', async () => {
+    const id = await newOrganization('Named');
+    const args = ['carl@example.com', '--org', 'named'];
+    const member = { memberships: [{ organization: { id, name: 'Named' } }] };
+    expect(await record('org', 'set', 'Named', '--tier', 'high')).toMatchObject({
+      id,
+      rate_limit_tier: 'high',
+    });
+    expect(await record('org', 'settings', 'set', 'named', 'model', '1')).toEqual({ settings: { model: 1 } });
+    await record('user', 'add', ...args);
+    expect(await record('user', 'role', 'carl@example.com', 'viewer', '--org', 'Named')).toMatchObject(
+      member,
+    );
+    expect(await record('user', 'list', '--org', 'named')).toMatchObject([member]);
+    expect(await record('user', 'remove', ...args)).toMatchObject({ left_organization: id });
+    const twin = await newOrganization('Named');
+    expect((await admin('user', 'add', 'dora@example.com', '--org', 'Named')).failed).toEqual([
+      2,
+      `Several organizations are called Named: name one by its id, of ${id}, ${twin}.`,
+    ]);
+    expect((await admin('user', 'add', 'dora@example.com', '--org', 'nope')).failed).toEqual([
+      1,
+      expect.stringContaining('There is no organization with the id or the name nope'),
+    ]);
+    await record('user', 'remove', 'carl@example.com');
   });
 
   test('settings are set, replaced, listed and unset', async () => {

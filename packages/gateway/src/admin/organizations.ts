@@ -1,8 +1,14 @@
 import { ServiceError } from '@sallyport/core';
-import type { AuthorizationServer, OrganizationChanges, OrganizationType } from '@sallyport/oauth/server';
+import type {
+  AuthorizationServer,
+  Organization,
+  OrganizationChanges,
+  OrganizationType,
+} from '@sallyport/oauth/server';
 import { organizationRecord, printJson } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
+import { organizationNamed } from './organization-named.ts';
 
 /** `admin org list`. */
 export async function listOrganizations(flags: ConfigFlags): Promise<void> {
@@ -17,71 +23,65 @@ export interface SetOrganizationFlags extends ConfigFlags {
 }
 
 /** `admin org set`: what is not given stays. */
-export async function setOrganization(id: string, flags: SetOrganizationFlags): Promise<void> {
+export async function setOrganization(org: string, flags: SetOrganizationFlags): Promise<void> {
   const { type, tier, capability } = flags;
   const changes: OrganizationChanges = {
     ...(type !== undefined && { type }),
     ...(tier !== undefined && { rateLimitTier: tier }),
     ...(capability !== undefined && { capabilities: capability }),
   };
-  const changed = await withOrganization(id, flags, ({ organizations }) => organizations.change(id, changes));
+  const changed = await withOrganization(org, flags, ({ organizations }, { id }) =>
+    organizations.change(id, changes),
+  );
   printJson(organizationRecord(changed));
 }
 
 /** `admin org settings list`, and what the other two print. */
-export async function listSettings(id: string, flags: ConfigFlags): Promise<void> {
-  printJson(await withOrganization(id, flags, (server) => settingsOf(server, id)));
+export async function listSettings(org: string, flags: ConfigFlags): Promise<void> {
+  printJson(await withOrganization(org, flags, settingsOf));
 }
 
 /** `admin org settings set`. */
 export async function setSetting(
-  id: string,
+  org: string,
   { key, value }: { readonly key: string; readonly value: unknown },
   flags: ConfigFlags,
 ): Promise<void> {
-  const settings = await withOrganization(id, flags, async (server) => {
-    await server.managedSettings.set(id, key, value);
-    return settingsOf(server, id);
+  const settings = await withOrganization(org, flags, async (server, organization) => {
+    await server.managedSettings.set(organization.id, key, value);
+    return settingsOf(server, organization);
   });
   printJson(settings);
 }
 
 /** `admin org settings unset`. */
-export async function unsetSetting(id: string, key: string, flags: ConfigFlags): Promise<void> {
-  const settings = await withOrganization(id, flags, async (server) => {
-    const { settings: present } = await settingsOf(server, id);
+export async function unsetSetting(org: string, key: string, flags: ConfigFlags): Promise<void> {
+  const settings = await withOrganization(org, flags, async (server, organization) => {
+    const { id } = organization;
+    const { settings: present } = await settingsOf(server, organization);
     if (!Object.hasOwn(present, key))
       throw new ServiceError(
         'not_found',
         `The organization has no setting ${key}: \`sallyport-gateway admin org settings list ${id}\` shows those that it has.`,
       );
     await server.managedSettings.unset(id, key);
-    return settingsOf(server, id);
+    return settingsOf(server, organization);
   });
   printJson(settings);
 }
 
 /** As `GET /api/agent_code/settings` answers. */
-async function settingsOf({ managedSettings }: AuthorizationServer, id: string) {
+async function settingsOf({ managedSettings }: AuthorizationServer, { id }: Organization) {
   return { settings: await managedSettings.of(id) };
 }
 
 /** Runs `act` where the organization exists; says how to find one where it does not. */
 function withOrganization<T>(
-  id: string,
+  given: string,
   flags: ConfigFlags,
-  act: (server: AuthorizationServer) => Promise<T>,
+  act: (server: AuthorizationServer, organization: Organization) => Promise<T>,
 ): Promise<T> {
-  return withAuthorizationServer(flags, async (server) => {
-    await requireOrganization(server, id);
-    return act(server);
-  });
-}
-
-export async function requireOrganization({ organizations }: AuthorizationServer, id: string): Promise<void> {
-  if (await organizations.get(id)) return;
-  throw new ServiceError(
-    'not_found',
-    `There is no organization with the id ${id}: \`sallyport-gateway admin org list\` shows those that there are.`,
+  return withAuthorizationServer(flags, async (server) =>
+    act(server, await organizationNamed(server, given)),
   );
 }

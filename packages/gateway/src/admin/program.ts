@@ -4,7 +4,7 @@ import type { AddUserFlags } from './accounts.ts';
 import { addAccountDataCommands, addAuditCommand } from './audit-program.ts';
 import { addDeadLetterCommands } from './dead-letters-program.ts';
 import { addFeedbackCommands } from './feedback-program.ts';
-import { configurable, uuid, type ConfigFlags } from './flags.ts';
+import { configurable, type ConfigFlags } from './flags.ts';
 import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
 
 /** The `admin` commands: they work on the data directory, also while a gateway runs on it. */
@@ -20,7 +20,7 @@ export function addAdminCommands(program: Command): void {
   const user = admin.command('user').description('Accounts.');
   configurable(user.command('add <email>'))
     .description('Adds an account to an organization; prints it as JSON.')
-    .option('--org <uuid>', "the organization (default: the owner's)", uuid)
+    .option('--org <org>', "the organization (default: the owner's)")
     .addOption(new Option('--role <role>', 'default: member').choices(roles))
     .option('--password-stdin', 'reads the password from standard input')
     .action(async (email: string, flags: AddUserFlags) => (await load()).addUser(email, flags));

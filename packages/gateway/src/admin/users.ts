@@ -1,9 +1,9 @@
 import { ServiceError } from '@sallyport/core';
-import type { AuthorizationServer, Member, Role } from '@sallyport/oauth/server';
+import type { AuthorizationServer, Member, Organization, Role } from '@sallyport/oauth/server';
 import { accountRecord, findAccount, printJson } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
-import { requireOrganization } from './organizations.ts';
+import { organizationNamed } from './organization-named.ts';
 
 interface OrgFlags extends ConfigFlags {
   readonly org?: string;
@@ -13,8 +13,7 @@ interface OrgFlags extends ConfigFlags {
 export async function listUsers(flags: OrgFlags): Promise<void> {
   const { org } = flags;
   const members = await withAuthorizationServer(flags, async (server) => {
-    if (org !== undefined) await requireOrganization(server, org);
-    return server.members.list(org);
+    return server.members.list(org === undefined ? undefined : (await organizationNamed(server, org)).id);
   });
   printJson(members.map(memberRecord));
 }
@@ -23,9 +22,11 @@ export async function listUsers(flags: OrgFlags): Promise<void> {
 export async function setUserRole(email: string, role: Role, flags: OrgFlags): Promise<void> {
   const member = await withAuthorizationServer(flags, async (server) => {
     const { id } = await findAccount(server.accounts, email);
-    const organizationId = flags.org ?? (await onlyOrganization(server, id, email));
-    await requireOrganization(server, organizationId);
-    return server.members.setRole(id, organizationId, role);
+    const organization =
+      flags.org === undefined
+        ? await onlyOrganization(server, id, email)
+        : await organizationNamed(server, flags.org);
+    return server.members.setRole(id, organization.id, role);
   });
   printJson(memberRecord(member));
 }
@@ -35,23 +36,25 @@ export async function removeUser(email: string, flags: OrgFlags): Promise<void> 
   const { org } = flags;
   const removed = await withAuthorizationServer(flags, async (server) => {
     const account = await findAccount(server.accounts, email);
-    if (org === undefined) await server.members.remove(account.id);
-    else {
-      await requireOrganization(server, org);
-      await server.members.leave(account.id, org);
+    const { id } = account;
+    if (org === undefined) {
+      await server.members.remove(id);
+      return { id, email: account.email, deleted: true };
     }
-    return { id: account.id, email: account.email };
+    const organization = await organizationNamed(server, org);
+    await server.members.leave(id, organization.id);
+    return { id, email: account.email, left_organization: organization.id };
   });
-  printJson({ ...removed, ...(org === undefined ? { deleted: true } : { left_organization: org }) });
+  printJson(removed);
 }
 
 async function onlyOrganization(
   { organizations }: AuthorizationServer,
   accountId: string,
   email: string,
-): Promise<string> {
+): Promise<Pick<Organization, 'id'>> {
   const [first, second] = await organizations.of(accountId);
-  if (first && !second) return first.organization.id;
+  if (first && !second) return first.organization;
   throw new ServiceError(
     'invalid_request',
     `${email} is a member of ${first ? 'several organizations' : 'no organization'}: name one with --org; \`sallyport-gateway admin org list\` shows them.`,

@@ -16,6 +16,7 @@ export const loginNextSteps = {
   no_organization: 'Ask an administrator to add the account to an organization.',
   organization_required: 'Name one of them.',
   login_required: 'Log in.',
+  other_organization: 'Log in again for the organization that this program began with.',
   token_refused: 'Set it to a valid token, or unset it to use the stored login.',
   store_locked: 'Try again when the other process is done.',
   store_corrupt: 'Log out, or move the file away, and log in again.',

@@ -1,3 +1,4 @@
+import { isLoginRequired } from '@sallyport/core';
 import { createClient, undiciTransport } from '@sallyport/core/client';
 import { ManualClock } from '@sallyport/core/testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -41,6 +42,21 @@ const login = (more: Partial<Credentials> = {}): Credentials => ({
 });
 const provider = () => new TokenProvider({ store, key: 'main', transport, clock });
 const refreshes = () => server.to('/v1/oauth/token').map(({ body }) => body['refresh_token']);
+
+test('a login for another organization does not take the place of the one before, until it is for that one again', async () => {
+  await store.save('main', login({ organizationId: 'org-1' }));
+  const tokenSource = provider();
+  expect(await tokenSource.token()).toBe('at-0');
+  await store.save('main', login({ organizationId: 'org-2', accessToken: 'at-other' }));
+  const error: unknown = await tokenSource.token({ forceRefresh: true }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'other_organization' });
+  expect(isLoginRequired(error)).toBe(true);
+  await expect(tokenSource.token()).rejects.toMatchObject({ code: 'other_organization' });
+  expect(await provider().token()).toBe('at-other');
+  await store.save('main', login({ organizationId: 'org-1', accessToken: 'at-again' }));
+  expect(await tokenSource.token()).toBe('at-again');
+  expect(refreshes()).toEqual([]);
+});
 
 describe('a stored token', () => {
   test('is given until shortly before it expires, then a new one is, stored first', async () => {

@@ -20,12 +20,14 @@ const lookMs = 5_000;
 /**
  * Gives the access token of a stored login, and renews it when it runs out or was refused: once, whoever asks meanwhile,
  * in this process or in another one that shares the store. Throws `LoginError` `login_required` where a person must log
- * in again; it never removes a login.
+ * in again, and `other_organization` where the person has logged in for another one than this provider began with: what
+ * runs for one must not go on for another. It never removes a login.
  */
 export class TokenProvider implements TokenSource {
   readonly #options: TokenProviderOptions;
   #login: Credentials | undefined;
   #renewal: Promise<Credentials> | undefined;
+  #organizationId: string | undefined;
   /** The access token of the login that was seen last, usable or not. */
   #seen: string | undefined;
   #server: DiscoveredServer | undefined;
@@ -105,9 +107,20 @@ export class TokenProvider implements TokenSource {
   async #load(): Promise<Credentials> {
     const stored = await this.#options.store.load(this.#options.key);
     this.#seen = stored?.accessToken;
-    if (stored) return stored;
+    if (stored) return this.#sameOrganization(stored);
     this.#login = undefined;
     throw new LoginError('login_required', 'There is no login on this machine.');
+  }
+
+  #sameOrganization(stored: Credentials): Credentials {
+    const { organizationId = this.#organizationId } = stored;
+    this.#organizationId ??= organizationId;
+    if (organizationId === this.#organizationId) return stored;
+    this.#login = undefined;
+    throw new LoginError(
+      'other_organization',
+      `The login on this machine is no longer for the organization ${this.#organizationId ?? ''}.`,
+    );
   }
 
   async #discovered({ baseUrl, clientId }: Credentials): Promise<DiscoveredServer> {
