@@ -10,7 +10,9 @@ import {
 } from '@sallyport/oauth';
 import { TelemetryBatcher } from '@sallyport/telemetry';
 import type { Context } from './context.ts';
-import { loginKeyOf, loginRequired } from './known-logins.ts';
+import { organizationId } from './config/keys.ts';
+import { loginCommand, loginKeyOf, loginRequired } from './known-logins.ts';
+import { organizationNamed, organizationsOf, shownById, shownOrganization } from './organizations.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
 import { printable } from './io/printable.ts';
 import { telemetryOptions } from './telemetry-options.ts';
@@ -24,6 +26,8 @@ export interface LoggedIn {
   readonly store: SystemTokenStore;
   /** The login's key in the store. */
   readonly loginKey: string;
+  /** The organization of the stored login; a token of the environment does not tell. */
+  readonly ownOrganizationId: string | undefined;
 }
 
 /** ... and the organization that it acts for. */
@@ -74,8 +78,11 @@ export function tokensOf(context: Context, reached: ReturnType<typeof reach>): T
   return environmentToken(context.env) ?? new TokenProvider({ ...reached, store, key: loginKey });
 }
 
-/** Takes the token of the environment or the stored login. Throws `LoginError` `login_required` without one. */
-export async function logIn(context: Context): Promise<LoggedIn> {
+/**
+ * Takes the token of the environment or the stored login, whatever organization it is for. Throws `LoginError`
+ * `login_required` without one.
+ */
+export async function logInToAccount(context: Context): Promise<LoggedIn> {
   const reached = reach(context);
   const tokens = tokensOf(context, reached);
   const clientOptions: ClientOptions = { ...reached, tokens };
@@ -83,26 +90,51 @@ export async function logIn(context: Context): Promise<LoggedIn> {
   await tokens.token({ signal: context.interrupt.asked }).catch(async (error: unknown) => {
     throw await loginRequired(context.settings, error);
   });
-  return { clientOptions, client: createClient(clientOptions), tokens, ...loginStore(context) };
+  const { store, loginKey } = loginStore(context);
+  const stored = context.settings.token === undefined ? await store.load(loginKey) : undefined;
+  const client = createClient(clientOptions);
+  return { clientOptions, client, tokens, store, loginKey, ownOrganizationId: stored?.organizationId };
+}
+
+/** Logs in for the organization of the settings. Throws `other_organization` where the login is for another one. */
+export async function logIn(context: Context): Promise<LoggedIn> {
+  const loggedIn = await logInToAccount(context);
+  await chosenOrganization(context, loggedIn);
+  return loggedIn;
 }
 
 /** Logs in, and finds out for which organization; what the command does is reported. */
 export async function connect(context: Context): Promise<Connection> {
-  const loggedIn = await logIn(context);
-  const { client, clientOptions } = loggedIn;
-  const own = await organizationOf(context, loggedIn);
-  const chosen = context.settings.organizationId;
-  if (own !== undefined && chosen !== undefined && chosen !== own) await requireMembership(client, chosen);
-  const organizationId = chosen ?? own ?? (await tokensOrganization(client));
-  return { ...loggedIn, organizationId, reporter: telemetry(context, clientOptions) };
+  const acting = await connectUnreported(context);
+  return { ...acting, reporter: telemetry(context, acting.clientOptions) };
 }
 
-/** The organization of the stored login; a token of the environment does not tell. */
-export async function organizationOf(
-  { settings }: Context,
-  { store, loginKey }: LoggedIn,
+/** The same for what is no command of a person. */
+export async function connectUnreported(context: Context): Promise<Omit<Connection, 'reporter'>> {
+  const loggedIn = await logInToAccount(context);
+  const { client } = loggedIn;
+  const organizationId = (await chosenOrganization(context, loggedIn)) ?? (await tokensOrganization(client));
+  return { ...loggedIn, organizationId };
+}
+
+/** The organization of the settings, which a stored login has to be for; where they name none, the login's. */
+async function chosenOrganization(
+  { settings, interrupt }: Context,
+  { client, ownOrganizationId: own }: LoggedIn,
 ): Promise<string | undefined> {
-  return settings.token === undefined ? (await store.load(loginKey))?.organizationId : undefined;
+  const { organization: chosen } = settings;
+  if (chosen === undefined || chosen === own) return own;
+  // The service says what a token of the environment is for.
+  if (own === undefined && organizationId(chosen) !== undefined) return chosen;
+  const all = await organizationsOf(client, { signal: interrupt.asked });
+  const wanted = organizationNamed(all, chosen);
+  if (own === undefined || wanted.uuid === own) return wanted.uuid;
+  throw new CommandError(
+    'other_organization',
+    `The settings name the organization ${shownOrganization(wanted)}, and this login is for ${shownById(all, own)}.`,
+    exitCodes.notLoggedIn,
+    `Log in for it: ${loginCommand(settings)} --org ${wanted.uuid}\nOr see where the setting comes from: sallyport config list --show-origin`,
+  );
 }
 
 /** What cannot be sent within a second of the command's end goes out with the next command. */
@@ -112,19 +144,6 @@ function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
     await batcher.shutdown(1000);
   });
   return batcher;
-}
-
-/** Throws where the account is no member: an organization may be of another gateway, or of another account. */
-export async function requireMembership(client: Client, organizationId: string): Promise<void> {
-  const { account } = await client.account.bootstrap();
-  const own = account.memberships.map(({ organization }) => organization.uuid);
-  if (own.includes(organizationId)) return;
-  throw new CommandError(
-    'unknown_organization',
-    `This login has no membership in the organization ${organizationId}.`,
-    exitCodes.notLoggedIn,
-    `It has one in ${own.join(', ') || 'none'}. See where a setting comes from: sallyport config list --show-origin`,
-  );
 }
 
 /** Of a token from the environment: what the service says of it, or its account's only one where it may not ask. */
@@ -137,8 +156,7 @@ async function tokensOrganization(client: Client): Promise<string> {
 }
 
 async function onlyOrganization(client: Client): Promise<string> {
-  const { account } = await client.account.bootstrap();
-  const [first, ...others] = account.memberships.map(({ organization }) => organization.uuid);
+  const [first, ...others] = await organizationsOf(client, {});
   if (first === undefined) {
     throw new CommandError(
       'token_refused',
@@ -150,10 +168,10 @@ async function onlyOrganization(client: Client): Promise<string> {
   if (others.length > 0) {
     throw new CommandError(
       'organization_required',
-      `The account belongs to several organizations: ${[first, ...others].join(', ')}.`,
+      `The account belongs to several organizations: ${[first, ...others].map(shownOrganization).join(', ')}.`,
       exitCodes.usage,
-      'Name one: sallyport config set organization UUID, or in SALLYPORT_ORG.',
+      'Name one: sallyport org use NAME, or in SALLYPORT_ORG.',
     );
   }
-  return first;
+  return first.uuid;
 }

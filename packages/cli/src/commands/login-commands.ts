@@ -9,9 +9,11 @@ export function addLoginCommands(program: Command, act: Act): void {
       .description('Log in to the gateway, by browser or by device code')
       .option('--device', 'show a code to type in a browser on any machine')
       .option('--session-key-stdin', 'read a session key from stdin (for scripts)')
+      .option('--org <org>', 'the organization, by UUID or name, which is in use then')
       .action(act(async () => (await import('./login.ts')).login)),
     'sallyport login',
     'sallyport login --device',
+    'sallyport login --org 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11',
     'sallyport-gateway admin session-key | sallyport login --session-key-stdin',
   );
   examples(

@@ -14,7 +14,10 @@ import { runCli } from '../testing/cli.ts';
 import { startService, type Answer, type Seen, type Service } from '../testing/service.ts';
 
 const [mine, foreign] = ['0b6f7a52-8d5e-4b5e-9d3f-000000000001', '0b6f7a52-8d5e-4b5e-9d3f-000000000002'];
-const account = { uuid: 'a', memberships: [{ organization: { uuid: mine, capabilities: [] } }] };
+const account = {
+  uuid: 'a',
+  memberships: [{ organization: { uuid: mine, capabilities: [], name: 'Team' } }],
+};
 const profile = {
   organization: { organization_type: 'agent_team', rate_limit_tier: 'default', uuid: mine, name: 'Team' },
   account: { uuid: 'a', email: 'me@example.com', role: 'member' },
@@ -229,22 +232,55 @@ test('the organization of the settings must be one of the account, at the login 
     stdout: '',
     stderr:
       `error: This login has no membership in the organization ${foreign}.\n` +
-      `It has one in ${mine}. See where a setting comes from: sallyport config list --show-origin\n`,
+      `It has one in Team (${mine}). See where a setting comes from: sallyport config list --show-origin\n`,
   });
   const { stdout } = await run('missing', 'whoami --json');
   expect(JSON.parse(stdout)).toMatchObject({ stored_in: loginFile() });
 });
 
-test('a login for another organization than the settings name is said to be', async () => {
+test('a login that was approved for another organization than is wanted is ended, and the one before stays', async () => {
+  const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
+  await run('missing', login, file);
+  const before = readFileSync(loginFile(), 'utf8');
   const claims = Buffer.from(JSON.stringify({ sub: 'a', org: foreign })).toString('base64url');
-  answers['POST /v1/oauth/token'] = { body: { access_token: `h.${claims}.s`, expires_in: 3600 } };
-  answers['GET /api/oauth/profile'] = { body: profile };
-  const { exitCode, stderr } = await run('working', login, { SALLYPORT_ORG: mine });
-  expect([exitCode, stderr]).toEqual([
-    0,
-    `This login is for another organization than the settings name (${mine}). For that one: log in again, and choose it in the browser.\n`,
-  ]);
+  const tokens = { access_token: `h.${claims}.s`, refresh_token: 'rt-2', expires_in: 3600 };
+  answers['POST /v1/oauth/token'] = { body: tokens };
+  for (const [args, env] of [
+    [login, { SALLYPORT_ORG: mine }],
+    [`${login} --org Team`, {}],
+  ] as const) {
+    expect(await run('missing', args, { ...file, ...env })).toEqual({
+      exitCode: 3,
+      stdout: '',
+      stderr: [
+        `error: The login was approved for the organization ${foreign}, and ${mine} is wanted: it was ended, and nothing is changed here.`,
+        `Log in again, and choose ${mine} in the browser. Where a setting wants it: sallyport config list --show-origin`,
+        '',
+      ].join('\n'),
+    });
+    expect(service.seen.at(-1)).toMatchObject({ url: '/v1/oauth/revoke', body: { token: 'rt-2' } });
+  }
+  expect(readFileSync(loginFile(), 'utf8')).toBe(before);
 });
+
+test('login --org names the organization, which is in use then', async () => {
+  const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
+  await run('missing', `config set organization ${foreign}`);
+  // The session key is asked which one has that name: there is no login yet.
+  expect(await run('missing', `${login} --org team`, file)).toMatchObject({ exitCode: 0, stderr: '' });
+  expect((await run('missing', 'config get organization')).stdout).toBe(`${mine}\n`);
+  // With a login, that one knows it.
+  answers['POST /v1/oauth/device_authorization'] = { status: 500, body: {} };
+  await run('missing', 'login --org team', file);
+  expect(service.lines()).toContain('POST /v1/oauth/device_authorization');
+  await run('missing', 'logout', file);
+  const before = service.seen.length;
+  expect(await run('missing', 'login --org team', file)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('--org is "team", which is no organization\'s UUID.') as string,
+  });
+  expect(service.seen).toHaveLength(before);
+}, 30_000);
 
 test('where no browser opens after all, a code is shown', async () => {
   answers['POST /v1/oauth/device_authorization'] = {

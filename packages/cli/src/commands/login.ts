@@ -6,8 +6,10 @@ import {
   revokeLogin,
   storeLogin,
   type Credentials,
+  type Login,
   type SessionKeyLogin,
 } from '@sallyport/oauth';
+import { organizationId as organizationIdIn } from '../config/keys.ts';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
@@ -15,6 +17,9 @@ import { advising } from '../io/next-step.ts';
 import { printable } from '../io/printable.ts';
 import { readStdin } from '../io/stdin.ts';
 import type { Output } from '../io/terminal.ts';
+import { organizationNamed, organizationsOf } from '../organizations.ts';
+import { configSet } from './config/change.ts';
+import { organizationIdOf } from './organization-id.ts';
 import { waitingForApproval } from './waiting-for-approval.ts';
 import { describeAccount } from './whoami.ts';
 
@@ -24,6 +29,8 @@ const farewellMs = 3_000;
 export interface LoginOptions {
   readonly device?: boolean;
   readonly sessionKeyStdin?: boolean;
+  /** By UUID or name. */
+  readonly org?: string;
 }
 
 export async function login(context: Context, options: LoginOptions): Promise<Output> {
@@ -39,16 +46,28 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
   const { store, loginKey } = loginStore(context);
   // Before a person is sent to approve what then could not be kept.
   await store.probe(loginKey);
-  const credentials = await logIn(context, reached, options).catch((error: unknown) => {
+  const { signal, organizationId, sessionKey } = await wantedLogin(context, reached, options);
+  const wanted = { ...reached, signal, ...(organizationId !== undefined && { organizationId }) };
+  const loggingIn =
+    sessionKey === undefined ? logIn(context, wanted, options) : withSessionKey({ ...wanted, sessionKey });
+  const credentials = await loggingIn.catch((error: unknown) => {
     throw isNotThere(error) ? noGatewayAt(context.settings.baseUrl, error) : error;
   });
+  await refuseOther(reached, credentials, organizationId);
   const { replaced } = await storeLogin(store, loginKey, credentials).catch(async (error: unknown) => {
     // Nobody could use it, and nobody could end it.
     await revokeLogin(reached, credentials).catch(() => undefined);
     throw error;
   });
   if (replaced) await endReplaced(context, reached, replaced);
-  noteOtherOrganization(context, credentials);
+  const { organization: chosen } = context.settings;
+  if (
+    options.org !== undefined &&
+    organizationId !== undefined &&
+    chosen !== undefined &&
+    chosen !== organizationId
+  )
+    await configSet(context, {}, 'organization', organizationId);
   const client = createClient({
     ...reached,
     tokens: { token: () => Promise.resolve(credentials.accessToken) },
@@ -57,12 +76,35 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
   return { json: output.json, human: `Logged in as ${output.human}` };
 }
 
-/** By a device code, a person chooses the organization in a browser that does not know what the settings here name. */
-function noteOtherOrganization({ settings, terminal }: Context, { organizationId }: Credentials): void {
-  const wanted = settings.organizationId;
-  if (wanted === undefined || organizationId === undefined || organizationId === wanted) return;
-  terminal.note(
-    `This login is for another organization than the settings name (${wanted}). For that one: log in again, and choose it in the browser.`,
+/** What is to be logged in to, and with which session key, if with one. */
+async function wantedLogin(context: Context, reached: ReturnType<typeof reach>, options: LoginOptions) {
+  const { interrupt, settings } = context;
+  const sessionKey = options.sessionKeyStdin === true ? await sessionKeyFromStdin(context) : undefined;
+  const given = options.org ?? settings.organization;
+  const origin = options.org === undefined ? 'organization' : '--org';
+  const call = { signal: interrupt.asked, ...(sessionKey !== undefined && { sessionKey }) };
+  if (given === undefined) return { ...call, organizationId: undefined };
+  if (sessionKey === undefined || organizationIdIn(given) !== undefined)
+    return { ...call, organizationId: await organizationIdOf(context, given, origin) };
+  const all = await organizationsOf(createClient(reached), { bearer: sessionKey, signal: interrupt.asked });
+  // Of a key that the service does not know it says nothing else; the login then says so.
+  return { ...call, organizationId: all.length === 0 ? undefined : organizationNamed(all, given).uuid };
+}
+
+/** By a device code, a person chooses the organization in a browser that does not know which one is wanted here. */
+async function refuseOther(
+  reached: ReturnType<typeof reach>,
+  credentials: Credentials,
+  wanted: string | undefined,
+): Promise<void> {
+  const { organizationId: approved } = credentials;
+  if (wanted === undefined || approved === undefined || approved === wanted) return;
+  await revokeLogin(reached, credentials).catch(() => undefined);
+  throw new CommandError(
+    'other_organization',
+    `The login was approved for the organization ${approved}, and ${wanted} is wanted: it was ended, and nothing is changed here.`,
+    exitCodes.notLoggedIn,
+    `Log in again, and choose ${wanted} in the browser. Where a setting wants it: sallyport config list --show-origin`,
   );
 }
 
@@ -102,21 +144,14 @@ function noGatewayAt(baseUrl: string, cause: ServiceError): CommandError {
 
 async function logIn(
   context: Context,
-  reached: ReturnType<typeof reach>,
+  wanted: Omit<Login, 'onPrompt' | 'openBrowser'>,
   options: LoginOptions,
 ): Promise<Credentials> {
-  const { interrupt, settings } = context;
-  const common = {
-    ...reached,
-    signal: interrupt.asked,
-    ...(settings.organizationId !== undefined && { organizationId: settings.organizationId }),
-  };
-  if (options.sessionKeyStdin === true) return withSessionKey(context, common);
   const waiting = waitingForApproval(context);
   const isForBrowser = options.device !== true && hasBrowser(context.env);
   try {
     return await anyLogin({
-      ...common,
+      ...wanted,
       onPrompt: (prompt) => waiting.show(prompt),
       ...(isForBrowser && { openBrowser: (url: string) => openBrowser(context, url) }),
     });
@@ -145,25 +180,25 @@ async function openBrowser({ terminal }: Context, url: string): Promise<void> {
   }
 }
 
-async function withSessionKey(
-  context: Context,
-  common: Omit<SessionKeyLogin, 'sessionKey'>,
-): Promise<Credentials> {
+async function sessionKeyFromStdin(context: Context): Promise<string> {
   const sessionKey = (await readStdin(context, 'the session key')).trim();
-  if (sessionKey === '') {
-    throw new CommandError(
-      'no_session_key',
-      'There is no session key on stdin.',
-      exitCodes.usage,
-      'Pipe one: sallyport-gateway admin session-key | sallyport login --session-key-stdin',
-    );
-  }
-  const loggingIn = advising(loginWithSessionKey({ ...common, sessionKey }), {
+  if (sessionKey !== '') return sessionKey;
+  throw new CommandError(
+    'no_session_key',
+    'There is no session key on stdin.',
+    exitCodes.usage,
+    'Pipe one: sallyport-gateway admin session-key | sallyport login --session-key-stdin',
+  );
+}
+
+function withSessionKey(wanted: SessionKeyLogin): Promise<Credentials> {
+  const loggingIn = advising(loginWithSessionKey(wanted), {
     invalid_token: 'Take a new session key: `sallyport-gateway admin session-key` prints one.',
+    organization_required: 'Name one: sallyport login --session-key-stdin --org NAME',
   });
-  if (common.organizationId === undefined) return loggingIn;
+  if (wanted.organizationId === undefined) return loggingIn;
   // The account of the key is no member there, or there is no such organization.
-  const nextStep = `See who names the organization ${common.organizationId}: sallyport config list --show-origin`;
+  const nextStep = `See who names the organization ${wanted.organizationId}: sallyport config list --show-origin`;
   return advising(loggingIn, { forbidden: nextStep, invalid_request: nextStep });
 }
 

@@ -92,23 +92,27 @@ export function checkedValue(key: KeyName, value: string, origin: string): strin
   if (key === 'base-url') return checkedBaseUrl(value, origin);
   if (key === 'credential-store') return checkedStore(value.trim(), origin);
   if (key === 'telemetry') return checkedSwitch(value, origin);
-  if (key === 'organization') return value.trim().toLowerCase();
+  if (key === 'organization') return organizationId(value) ?? value.trim();
   return key === 'dialect.vendor' || key === 'dialect.agent'
     ? checkedWord(value.trim(), origin)
     : value.trim();
 }
 
-/**
- * Organizations are named by UUID; told when one is set, as the gateway would only say that it is none of the account's.
- * `origin` says who gave it.
- */
+/** The value as an organization's UUID (RFC 9562 4: read in either case), if it is one. */
+export function organizationId(value: string): string | undefined {
+  const id = value.trim().toLowerCase();
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? id : undefined;
+}
+
+/** For where nobody can be asked which organization has that name. `origin` says who gave it. */
 export function checkedOrganization(value: string, origin: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value.trim())) return value.trim().toLowerCase();
+  const id = organizationId(value);
+  if (id !== undefined) return id;
   throw new CommandError(
     'invalid_organization',
     `${origin} is ${JSON.stringify(value)}, which is no organization's UUID.`,
     exitCodes.usage,
-    'Give one such as 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11; `sallyport whoami --json` shows the one of your login.',
+    'Give one such as 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11; `sallyport org list` shows those of your account, once you are logged in.',
   );
 }
 

@@ -32,7 +32,7 @@ test('flags over environment over defaults', () => {
 
 test('an empty variable counts as none', () => {
   const settings = readSettings({}, { SALLYPORT_BASE_URL: '', SALLYPORT_TOKEN: ' ', SALLYPORT_ORG: '' });
-  expect(settings).toMatchObject({ baseUrl: defaultBaseUrl, token: undefined, organizationId: undefined });
+  expect(settings).toMatchObject({ baseUrl: defaultBaseUrl, token: undefined, organization: undefined });
 });
 
 test('one folder holds everything where SALLYPORT_CONFIG_DIR says so', () => {
@@ -79,14 +79,14 @@ describe('the files', () => {
 
   test('flags over environment over project over user over default', () => {
     put('config/config.json', { 'base-url': 'https://user.example', organization: 'user' });
-    expect(readSettings({}, {})).toMatchObject({ baseUrl: 'https://user.example', organizationId: 'user' });
+    expect(readSettings({}, {})).toMatchObject({ baseUrl: 'https://user.example', organization: 'user' });
     put('project/.sallyport.json', { organization: 'project' });
     expect(readSettings({}, {})).toMatchObject({
       baseUrl: 'https://user.example',
-      organizationId: 'project',
+      organization: 'project',
     });
     const env = { SALLYPORT_ORG: 'ENV', SALLYPORT_BASE_URL: 'https://env.example' };
-    expect(readSettings({}, env)).toMatchObject({ baseUrl: 'https://env.example', organizationId: 'env' });
+    expect(readSettings({}, env)).toMatchObject({ baseUrl: 'https://env.example', organization: 'ENV' });
     expect(readSettings({ baseUrl: 'https://flag.example' }, env).baseUrl).toBe('https://flag.example');
   });
 
@@ -126,13 +126,13 @@ describe('the files', () => {
       'https://flag.example',
       'w',
     ],
-  ])('a profile is chosen by %s', (_, flags, env, ofProject, baseUrl, organizationId) => {
+  ])('a profile is chosen by %s', (_, flags, env, ofProject, baseUrl, organization) => {
     // The organization beside the profiles belongs to another gateway than theirs.
     put('config/config.json', { organization: 'elsewhere', profile: 'home', profiles });
     if (ofProject !== undefined) put('project/.sallyport.json', { profile: ofProject });
     // Its login counts where its address does.
     const profile = /home|work/.exec(baseUrl)?.[0];
-    expect(readSettings(flags, env)).toMatchObject({ baseUrl, organizationId, profile });
+    expect(readSettings(flags, env)).toMatchObject({ baseUrl, organization, profile });
   });
 
   test('of a project counts below its folder, and not beyond the repository', () => {
@@ -140,11 +140,11 @@ describe('the files', () => {
     const env = { SALLYPORT_CONFIG_DIR: join(folder, 'config') };
     const deep = join(project(), 'a', 'b');
     mkdirSync(deep, { recursive: true });
-    expect(settingsOf({}, env, deep).organizationId).toBe('above');
+    expect(settingsOf({}, env, deep).organization).toBe('above');
     mkdirSync(join(project(), '.git'));
-    expect(settingsOf({}, env, deep).organizationId).toBeUndefined();
+    expect(settingsOf({}, env, deep).organization).toBeUndefined();
     put('project/.sallyport.json', { organization: 'own' });
-    expect(settingsOf({}, env, deep).organizationId).toBe('own');
+    expect(settingsOf({}, env, deep).organization).toBe('own');
   });
 
   test('of a project may not say where logins and prompts go', () => {

@@ -27,8 +27,8 @@ export interface Settings {
   readonly stateDir: string;
   /** An access token or API key from outside; it is used over the stored login and never stored. */
   readonly token: string | undefined;
-  /** The organization to act for; default: the login's. */
-  readonly organizationId: string | undefined;
+  /** The organization to act for, by UUID or name; default: the login's. */
+  readonly organization: string | undefined;
   /** Where new logins are kept. */
   readonly credentialStore: CredentialStore;
   /** Whether the settings want telemetry; the environment's other switches may still say no. */
@@ -58,7 +58,7 @@ export function readSettings(
       agent: resolved['dialect.agent'].value ?? neutralDialect.agent,
     },
     token,
-    organizationId: resolved.organization.value,
+    organization: resolved.organization.value,
     // Checked where it was read.
     credentialStore: (resolved['credential-store'].value ?? 'auto') as CredentialStore,
     telemetry: resolved.telemetry.value !== 'off',

@@ -89,6 +89,7 @@ const localSteps: Readonly<Record<string, string>> = {
 
 const exitCodesByCode: Readonly<Record<string, ExitCode>> = {
   login_required: exitCodes.notLoggedIn,
+  other_organization: exitCodes.notLoggedIn,
   token_refused: exitCodes.notLoggedIn,
   denied: exitCodes.notLoggedIn,
   expired: exitCodes.notLoggedIn,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -96,25 +96,6 @@ test('settings are those of the organization; where there are none, who sets the
     ),
   );
   expect(await run('settings --json')).toEqual(done('null\n'));
-});
-
-test('organizations are listed, and one is used once the account is known to be a member', async () => {
-  expect((await run('org list')).stdout).toBe(
-    `  UUID                                  NAME  CAPABILITIES\n  ${mine}        agent_code\n  ${other}  Team  agent_code\n`,
-  );
-  expect(await run(`org use ${other}`)).toEqual(done(`organization is ${other}.\n`));
-  expect(JSON.parse(readFileSync(join(cwd, 'config/config.json'), 'utf8'))).toEqual({ organization: other });
-  expect(JSON.parse((await run('org list --json')).stdout)).toMatchObject([
-    { uuid: mine, in_use: false },
-    { uuid: other, in_use: true },
-  ]);
-  expect(await run(`org use ${foreign}`)).toMatchObject({
-    exitCode: 3,
-    stdout: '',
-    stderr: expect.stringContaining(`It has one in ${mine}, ${other}.`) as string,
-  });
-  expect(await run('org use mine')).toMatchObject({ exitCode: 2 });
-  expect(JSON.parse(readFileSync(join(cwd, 'config/config.json'), 'utf8'))).toEqual({ organization: other });
 });
 
 test('token prints the token alone', async () => {

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { LoginError } from '@sallyport/oauth';
 import { expect, test } from 'vitest';
 import { describeRuntimeEvent } from './describe.ts';
 
@@ -10,4 +11,18 @@ test.each([
   { type: 'session.started', sessionId: `session${sequences}`, workId: 'work' },
 ] as const)('what the service says cannot steer the terminal: $type', (event) => {
   expect(describeRuntimeEvent(event as Parameters<typeof describeRuntimeEvent>[0])).not.toMatch(/\p{Cc}/u);
+});
+
+test.each([
+  [
+    new ServiceError('invalid_token', 'No.'),
+    /^The login has ended: run `sallyport login`, and the bridge goes on/,
+  ],
+  [new LoginError('token_refused', 'The token.'), /^The token\. Set it to a valid token/],
+  [
+    new LoginError('other_organization', 'It is not for a.'),
+    /^It is not for a\. Log in again for .*goes on by itself then\./,
+  ],
+])('what a person can do about the login is said by the kind of its end: %s', (error, words) => {
+  expect(describeRuntimeEvent({ type: 'login_required', error, retryInMs: 1000 })).toMatch(words);
 });

@@ -60,12 +60,12 @@ function lineFor(event: RuntimeEvent): string | undefined {
   }
 }
 
-/** A token that was given in the environment is not renewed by a login. */
 function loginEnd(error: Error): string {
-  const isGiven = 'code' in error && error.code === 'token_refused';
-  return isGiven
-    ? error.message
-    : 'The login has ended: run `sallyport login`, and the bridge goes on by itself.';
+  const code = 'code' in error ? error.code : undefined;
+  // What was given in the environment is not renewed by a login.
+  if (code === 'token_refused') return error.message;
+  if (code === 'other_organization') return `${error.message} The bridge goes on by itself then.`;
+  return 'The login has ended: run `sallyport login`, and the bridge goes on by itself.';
 }
 
 /** Some of these are sentences, some are not; here they are part of one. */

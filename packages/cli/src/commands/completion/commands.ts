@@ -17,14 +17,14 @@ export function addCompletionCommands(program: Command, act: Act): void {
     'echo \'eval "$(sallyport completion zsh)"\' >> ~/.zshrc   # after compinit',
     'sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
   );
-  // What the scripts call at each Tab: it asks nobody, and reads no more than the names of profiles.
+  // What the scripts call at each Tab: it asks the gateway for ids alone, and nobody for anything else.
   program
     .command('__complete', { hidden: true })
     .description('Print the candidates for the last of the words')
     .argument('[words...]', 'after `--`: what was typed after `sallyport`; the last one may be empty')
     .action(async (words: readonly string[]) => {
-      const { profileNames } = await import('./profiles.ts');
-      const candidates = complete(program, words, () => profileNames(process.env));
-      for (const { value, says } of candidates) process.stdout.write(`${value}\t${says}\n`);
+      const { valuesNamed } = await import('./values.ts');
+      for (const { value, says } of await complete(program, words, valuesNamed(process.env)))
+        process.stdout.write(`${value}\t${says}\n`);
     });
 }

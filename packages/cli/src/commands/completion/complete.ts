@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import type { SettingsFlags } from '../../config/settings.ts';
 
 /** What may stand next. The value `:files` alone: names of files, which the shell knows best. */
 export interface Candidate {
@@ -7,31 +8,45 @@ export interface Candidate {
   readonly says: string;
 }
 
-type ProfileNames = () => readonly string[];
+/** What only this machine or the gateway knows the values of. */
+export type Named = 'profile' | 'session' | 'environment' | 'managed environment';
+
+/** The settings that the words before give: the values are of that gateway. */
+export type GivenFlags = Pick<SettingsFlags, 'baseUrl' | 'profile'>;
+
+/** The values of that kind that there are. */
+export type ValuesNamed = (kind: Named, flags: GivenFlags) => Promise<readonly Candidate[]>;
 
 const files: readonly Candidate[] = [{ value: ':files', says: '' }];
 
-/** The candidates for the last of `words`, from the tree of commands and the names of profiles. */
-export function complete(
+/** The candidates for the last of `words`, from the tree of commands and what `valuesNamed` knows. */
+export async function complete(
   program: Command,
   words: readonly string[],
-  profileNames: ProfileNames,
-): readonly Candidate[] {
+  valuesNamed: ValuesNamed,
+): Promise<readonly Candidate[]> {
   const word = words.at(-1) ?? '';
-  const { command, taken, awaiting, onlyArguments } = walk(program, words.slice(0, -1));
-  return candidates().filter(({ value }) => value === ':files' || value.startsWith(word));
+  const { command, taken, awaiting, onlyArguments, flags } = walk(program, words.slice(0, -1));
+  const valuesOf = async (taking: Option | Argument): Promise<readonly Candidate[]> => {
+    if (taking.argChoices) return taking.argChoices.map((value) => ({ value, says: '' }));
+    const kind = kindOf(taking, command);
+    if (kind !== undefined) return valuesNamed(kind, flags);
+    return /dir|file|path/i.test(nameOf(taking)) ? files : [];
+  };
+  const found = await candidates();
+  return found.filter(({ value }) => value === ':files' || value.startsWith(word));
 
-  function candidates(): readonly Candidate[] {
-    if (awaiting !== undefined) return valuesOf(awaiting, profileNames);
+  async function candidates(): Promise<readonly Candidate[]> {
+    if (awaiting !== undefined) return valuesOf(awaiting);
     const [, flag, given] = /^(--[^=]+)=(.*)$/.exec(word) ?? [];
     if (flag !== undefined && given !== undefined) {
       const option = flagOf(command, flag);
-      return option?.required === true ? withFlag(flag, valuesOf(option, profileNames)) : [];
+      return option?.required === true ? withFlag(flag, await valuesOf(option)) : [];
     }
     if (word.startsWith('-') && !onlyArguments) return flagsOf(command);
     const argument =
       command.registeredArguments[taken] ?? command.registeredArguments.findLast((each) => each.variadic);
-    return [...subcommandsOf(command), ...(argument === undefined ? [] : valuesOf(argument, profileNames))];
+    return [...subcommandsOf(command), ...(argument === undefined ? [] : await valuesOf(argument))];
   }
 }
 
@@ -41,21 +56,46 @@ function walk(program: Command, words: readonly string[]) {
   let taken = 0;
   let awaiting: Option | undefined;
   let onlyArguments = false;
+  let flags: GivenFlags = {};
+  const give = ({ long }: Option, value: string) => {
+    if (long === '--base-url') flags = { ...flags, baseUrl: value };
+    if (long === '--profile') flags = { ...flags, profile: value };
+  };
   for (const word of words) {
     if (awaiting !== undefined) {
+      give(awaiting, word);
       awaiting = undefined;
     } else if (word === '--') {
       onlyArguments = true;
     } else if (word.startsWith('-') && !onlyArguments) {
-      const option = flagOf(command, word);
-      if (option?.required === true) awaiting = option;
+      const [flag = '', ...value] = word.split('=');
+      const option = flagOf(command, flag);
+      if (option?.required !== true) continue;
+      if (value.length > 0) give(option, value.join('='));
+      else awaiting = option;
     } else {
       const next = command.commands.find((each) => each.name() === word);
       if (next === undefined) taken += 1;
       else command = next;
     }
   }
-  return { command, taken, awaiting, onlyArguments };
+  return { command, taken, awaiting, onlyArguments, flags };
+}
+
+function nameOf(taking: Option | Argument): string {
+  return 'flags' in taking ? taking.flags : taking.name();
+}
+
+/** By what it is called, and in which group of commands. */
+function kindOf(taking: Option | Argument, command: Command): Named | undefined {
+  const name = nameOf(taking);
+  const group = command.parent?.name();
+  if (/profile/.test(name)) return 'profile';
+  if (name === 'session' || /^--session /.test(name) || (name === 'id' && group === 'session'))
+    return 'session';
+  if (name === 'id' && group === 'env') return 'managed environment';
+  if (/^--env /.test(name)) return group === 'bridge' ? 'managed environment' : 'environment';
+  return name === 'environment' ? 'environment' : undefined;
 }
 
 function subcommandsOf(command: Command): readonly Candidate[] {
@@ -81,13 +121,6 @@ function optionsOf(command: Command): readonly Option[] {
 
 function ofParents(command: Command): readonly Option[] {
   return [...command.options, ...(command.parent === null ? [] : ofParents(command.parent))];
-}
-
-function valuesOf(taking: Option | Argument, profileNames: ProfileNames): readonly Candidate[] {
-  const name = 'flags' in taking ? taking.flags : taking.name();
-  const known = taking.argChoices ?? (/profile/.test(name) ? profileNames() : undefined);
-  if (known !== undefined) return known.map((value) => ({ value, says: '' }));
-  return /dir|file|path/i.test(name) ? files : [];
 }
 
 function withFlag(flag: string, values: readonly Candidate[]): readonly Candidate[] {

@@ -8,49 +8,87 @@ import { runCli } from '../../testing/cli.ts';
 import { complete } from './complete.ts';
 
 const program = createProgram(() => undefined);
-const values = (...words: string[]) => complete(program, words, () => []).map(({ value }) => value);
+const values = async (...words: string[]) =>
+  (await complete(program, words, () => Promise.resolve([]))).map(({ value }) => value);
 
 describe('the candidates are', () => {
-  test('the commands of where one is, but not the hidden ones', () => {
-    expect(values('')).toEqual(expect.arrayContaining(['login', 'session', 'help']));
-    expect(values('')).not.toContain('__complete');
-    expect(values('ses')).toEqual(['session']);
-    expect(values('session', 'l')).toEqual(['list', 'logs']);
-    expect(values('--base-url', 'session', 'log')).toEqual(['login', 'logout']);
-    expect(values('--json', '--base-url=x', 'session', 'lis')).toEqual(['list']);
-    expect(values('nope', '')).toEqual(values(''));
+  test('the commands of where one is, but not the hidden ones', async () => {
+    expect(await values('')).toEqual(expect.arrayContaining(['login', 'session', 'help']));
+    expect(await values('')).not.toContain('__complete');
+    expect(await values('ses')).toEqual(['session']);
+    expect(await values('session', 'l')).toEqual(['list', 'logs']);
+    expect(await values('--base-url', 'session', 'log')).toEqual(['login', 'logout']);
+    expect(await values('--json', '--base-url=x', 'session', 'lis')).toEqual(['list']);
+    expect(await values('nope', '')).toEqual(await values(''));
   });
 
-  test('the flags of the command and those that hold everywhere', () => {
-    expect(values('session', 'run', '--t')).toEqual(['--title', '--tag', '--timeout']);
-    expect(values('session', 'list', '--')).toEqual(
+  test('the flags of the command and those that hold everywhere', async () => {
+    expect(await values('session', 'run', '--t')).toEqual(['--title', '--tag', '--timeout']);
+    expect(await values('session', 'list', '--')).toEqual(
       expect.arrayContaining(['--mine', '--limit', '--help', '--json', '--base-url', '--profile']),
     );
-    expect(values('session', 'run', '--', '--')).toEqual([]);
+    expect(await values('session', 'run', '--', '--')).toEqual([]);
   });
 
-  test('the choices of arguments and flags, and nothing where only the person knows', () => {
-    expect(values('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-    expect(values('config', 'set', 'b')).toEqual(['base-url']);
-    expect(values('config', 'set', 'base-url', '')).toEqual([]);
-    expect(values('session', 'run', '--title', '')).toEqual([]);
-    expect(values('session', 'run', '--title=')).toEqual([]);
+  test('the choices of arguments and flags, and nothing where only the person knows', async () => {
+    expect(await values('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+    expect(await values('config', 'set', 'b')).toEqual(['base-url']);
+    expect(await values('config', 'set', 'base-url', '')).toEqual([]);
+    expect(await values('session', 'run', '--title', '')).toEqual([]);
+    expect(await values('session', 'run', '--title=')).toEqual([]);
   });
 
-  test('the profiles of this machine where one is taken, and no others where one is made', () => {
-    const profiles = (...words: string[]) =>
-      complete(program, words, () => ['home', 'work']).map(({ value }) => value);
-    expect(profiles('--profile', '')).toEqual(['home', 'work']);
-    expect(profiles('whoami', '--profile', 'w')).toEqual(['work']);
-    expect(profiles('whoami', '--profile=w')).toEqual(['--profile=work']);
+  test('the profiles of this machine where one is taken, and no others where one is made', async () => {
+    const known = ['home', 'work'].map((value) => ({ value, says: '' }));
+    const profiles = async (...words: string[]) =>
+      (await complete(program, words, (kind) => Promise.resolve(kind === 'profile' ? known : []))).map(
+        ({ value }) => value,
+      );
+    expect(await profiles('--profile', '')).toEqual(['home', 'work']);
+    expect(await profiles('whoami', '--profile', 'w')).toEqual(['work']);
+    expect(await profiles('whoami', '--profile=w')).toEqual(['--profile=work']);
     for (const command of ['use', 'show', 'remove'])
-      expect(profiles('profile', command, 'h')).toEqual(['home']);
-    expect(profiles('profile', 'add', '')).toEqual([]);
+      expect(await profiles('profile', command, 'h')).toEqual(['home']);
+    expect(await profiles('profile', 'add', '')).toEqual([]);
   });
 
-  test('files where a flag takes one', () => {
-    expect(values('bridge', 'run', '--dir', 'x')).toEqual([':files']);
-    expect(values('bridge', 'run', '--dir=x')).toEqual([':files']);
+  test.each([
+    ['session', 'session show '],
+    ['session', 'session wait session_1 '],
+    ['session', 'feedback --session '],
+    ['session', 'bridge clean '],
+    ['environment', 'session run look --env '],
+    ['environment', 'session run look --env='],
+    ['environment', 'bridge unregister '],
+    ['managed environment', 'env get '],
+    ['managed environment', 'env delete env_1 '],
+    ['managed environment', 'bridge run --env '],
+    ['nothing', 'keys revoke '],
+    ['nothing', 'session send session_1 '],
+  ])('ids where a %s is taken: %s', async (wanted, typed) => {
+    const asked: string[] = [];
+    await complete(program, typed.split(' '), async (kind) => {
+      asked.push(kind);
+      return [];
+    });
+    expect(asked).toEqual(wanted === 'nothing' ? [] : [wanted]);
+  });
+
+  test('those of the gateway that the words before name', async () => {
+    const given: object[] = [];
+    const asking = (typed: string) =>
+      complete(program, typed.split(' '), async (_kind, flags) => {
+        given.push(flags);
+        return [];
+      });
+    await asking('--base-url http://a --profile=work session show ');
+    await asking('session show --base-url=http://b?c=d ');
+    expect(given).toEqual([{ baseUrl: 'http://a', profile: 'work' }, { baseUrl: 'http://b?c=d' }]);
+  });
+
+  test('files where a flag takes one', async () => {
+    expect(await values('bridge', 'run', '--dir', 'x')).toEqual([':files']);
+    expect(await values('bridge', 'run', '--dir=x')).toEqual([':files']);
   });
 });
 

@@ -1,17 +1,11 @@
 import { readUserFile, writeUserFile, type UserFile, type Values } from '../../config/files.ts';
-import {
-  checkedOrganization,
-  checkedValue,
-  keyNamed,
-  settingKeys,
-  type KeyName,
-  type MachineKey,
-} from '../../config/keys.ts';
+import { checkedValue, keyNamed, settingKeys, type KeyName, type MachineKey } from '../../config/keys.ts';
 import { chosenProfile, profileNamed, resolveSettings } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import type { Output } from '../../io/terminal.ts';
+import { organizationIdOf } from '../organization-id.ts';
 
 export async function configSet(
   context: Context,
@@ -31,7 +25,7 @@ export async function configSet(
   return change(
     context,
     key,
-    key === 'organization' ? checkedOrganization(value, key) : checkedValue(key, value, key),
+    key === 'organization' ? await organizationIdOf(context, value, key) : checkedValue(key, value, key),
   );
 }
 

@@ -1,30 +1,27 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
+import { storeLogin } from '../../testing/stored-login.ts';
 
 const path = '/api/auth/trusted_devices';
 let cwd: string;
 let service: Service;
+let loginFile: string;
 let answers: Record<string, Answer>;
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'sallyport-device-'));
   answers = { [`POST ${path}`]: { body: 'tdt-secret' } };
   service = await startService(answers);
-  mkdirSync(join(cwd, 'config/state/logins'), { recursive: true, mode: 0o700 });
-  const login = { version: 1, baseUrl: service.baseUrl, clientId: 'c', accessToken: 'at-1', scope: 's' };
-  writeFileSync(loginFile(), JSON.stringify({ ...login, expiresAt: Date.now() + 3_600_000 }), {
-    mode: 0o600,
-  });
+  loginFile = storeLogin(cwd, service.baseUrl);
 });
 afterEach(() => {
   service.close();
   rmSync(cwd, { recursive: true, force: true });
 });
 
-const loginFile = () => join(cwd, 'config/state/logins', `${encodeURIComponent(service.baseUrl)}.json`);
 const run = (args: string, env: NodeJS.ProcessEnv = {}) =>
   runCli(args.split(' '), { cwd, env: { SALLYPORT_BASE_URL: service.baseUrl, DO_NOT_TRACK: '1', ...env } });
 
@@ -40,7 +37,7 @@ test('device trust keeps the token with the login, and shows it to nobody', asyn
     { display_name: hostname() },
     { display_name: 'laptop' },
   ]);
-  expect(JSON.parse(readFileSync(loginFile(), 'utf8'))).toMatchObject({
+  expect(JSON.parse(readFileSync(loginFile, 'utf8'))).toMatchObject({
     accessToken: 'at-1',
     deviceToken: 'tdt-secret',
   });

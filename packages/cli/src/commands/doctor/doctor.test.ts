@@ -1,40 +1,29 @@
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
+import { startService, type Answer, type Service } from '../../testing/service.ts';
 
 let cwd: string;
-let server: Server;
-let baseUrl: string;
-let answers: Record<string, RequestListener>;
+let service: Service;
+let answers: Record<string, Answer>;
 let date: (() => string) | undefined;
 
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'sallyport-doctor-'));
   date = undefined;
-  answers = { '/readyz': json(200, { status: 'ready', checks: { store: 'ok' } }) };
-  server = createServer((request, response) => {
+  answers = { 'GET /readyz': { body: { status: 'ready', checks: { store: 'ok' } } } };
+  service = await startService(({ method, url }, response) => {
     response.sendDate = date === undefined;
     if (date !== undefined) response.setHeader('date', date());
-    (answers[request.url ?? ''] ?? json(404, { error: 'not_found' }))(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return answers[`${method} ${url}`] ?? { status: 404, body: { error: 'not_found' } };
+  });
 });
 afterEach(() => {
-  server.closeAllConnections();
-  server.close();
+  service.close();
   rmSync(cwd, { recursive: true, force: true });
 });
-
-function json(status: number, body: unknown): RequestListener {
-  return (_request, response) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
 
 interface Told {
   readonly check: string;
@@ -46,7 +35,7 @@ interface Told {
 async function doctor(env: NodeJS.ProcessEnv = {}) {
   const { exitCode, stdout } = await runCli(['doctor', '--json'], {
     cwd,
-    env: { SALLYPORT_BASE_URL: baseUrl, ...env },
+    env: { SALLYPORT_BASE_URL: service.baseUrl, ...env },
   });
   const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Told[] };
   expect(exitCode).toBe(ok ? 0 : 1);
@@ -54,17 +43,17 @@ async function doctor(env: NodeJS.ProcessEnv = {}) {
 }
 
 describe('a WebSocket', () => {
-  const stream = '/v1/code/sessions/doctor/worker/events/stream';
+  const stream = 'GET /v1/code/sessions/doctor/worker/events/stream';
 
   test('that is refused by the gateway came through', async () => {
-    server.on('upgrade', (_request, socket) =>
+    service.server.on('upgrade', (_request, socket) =>
       socket.end('HTTP/1.1 401 No\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n'),
     );
     expect((await doctor()).of('WebSocket')).toMatchObject({ status: 'ok' });
   });
 
   test('whose Upgrade a proxy takes away gets the same refusal, and fails', async () => {
-    answers[stream] = json(401, { error: 'invalid_token' });
+    answers[stream] = { status: 401, body: { error: 'invalid_token' } };
     const { exitCode, of } = await doctor();
     expect(exitCode).toBe(1);
     expect(of('WebSocket')).toMatchObject({
@@ -75,17 +64,17 @@ describe('a WebSocket', () => {
   });
 
   test('that is answered by something on the way fails', async () => {
-    answers[stream] = json(403, {});
+    answers[stream] = { status: 403, body: {} };
     expect((await doctor()).of('WebSocket')).toMatchObject({
       status: 'fail',
       says: 'a WebSocket is answered 403 on its way',
     });
-    server.on('upgrade', (_request, socket) => socket.destroy());
+    service.server.on('upgrade', (_request, socket) => socket.destroy());
     expect((await doctor()).of('WebSocket')?.says).toMatch(/gets no answer: socket hang up/);
   });
 
   test('that something on the way passes on to nobody is no matter of `Upgrade`', async () => {
-    answers[stream] = json(502, { error: 'upstream_unreachable' });
+    answers[stream] = { status: 502, body: { error: 'upstream_unreachable' } };
     const told = (await doctor()).of('WebSocket');
     expect(told).toMatchObject({
       status: 'fail',
@@ -97,7 +86,7 @@ describe('a WebSocket', () => {
 });
 
 test('a service that is not ready fails with what is wrong', async () => {
-  answers['/readyz'] = json(503, { status: 'unavailable', checks: { store: 'failing' } });
+  answers['GET /readyz'] = { status: 503, body: { status: 'unavailable', checks: { store: 'failing' } } };
   expect((await doctor()).of('readiness')).toMatchObject({
     status: 'fail',
     says: 'the gateway is unavailable: store failing',
@@ -105,7 +94,7 @@ test('a service that is not ready fails with what is wrong', async () => {
 });
 
 test('a page of something else is told as such', async () => {
-  answers['/readyz'] = (_request, response) => response.writeHead(200).end('<html>Welcome to nginx');
+  answers['GET /readyz'] = { body: '<html>Welcome to nginx' };
   expect((await doctor()).of('readiness')).toMatchObject({ status: 'warn' });
 });
 
@@ -117,7 +106,10 @@ test('a clock that is wrong is a warning', async () => {
 });
 
 test('another issuer than the address fails', async () => {
-  answers['/.well-known/oauth-authorization-server'] = json(200, { issuer: 'https://elsewhere.example' });
+  answers['GET /.well-known/oauth-authorization-server'] = {
+    status: 200,
+    body: { issuer: 'https://elsewhere.example' },
+  };
   expect((await doctor()).of('discovery')).toMatchObject({
     status: 'fail',
     says: expect.stringContaining('https://elsewhere.example') as string,

@@ -1,44 +1,21 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
+import { startService, type Answer, type Seen, type Service } from '../../testing/service.ts';
 
-interface Answer {
-  readonly status?: number;
-  readonly body: unknown;
-  readonly link?: string;
-}
-
+const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
 let cwd: string;
-let server: Server;
-let baseUrl: string;
-let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: unknown }[];
-let answerTo: (method: string, url: string) => Answer;
+let service: Service;
+let answerTo: (request: Seen) => Answer;
 
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'sallyport-env-'));
-  seen = [];
-  server = createServer((request, response) => {
-    void request.toArray().then((chunks) => {
-      const { method = '', url = '', headers } = request;
-      const text = Buffer.concat(chunks as Buffer[]).toString();
-      seen.push({ method, url, headers, body: text === '' ? undefined : JSON.parse(text) });
-      const { status = 200, body, link } = answerTo(method, url);
-      response
-        .writeHead(status, { 'content-type': 'application/json', ...(link !== undefined && { link }) })
-        .end(JSON.stringify(body));
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  service = await startService((request) => answerTo(request));
 });
 afterEach(() => {
-  server.closeAllConnections();
-  server.close();
+  service.close();
   rmSync(cwd, { recursive: true, force: true });
 });
 
@@ -46,9 +23,9 @@ const run = (...args: string[]) =>
   runCli(args, {
     cwd,
     env: {
-      SALLYPORT_BASE_URL: baseUrl,
+      SALLYPORT_BASE_URL: service.baseUrl,
       SALLYPORT_TOKEN: 'secret',
-      SALLYPORT_ORG: 'org',
+      SALLYPORT_ORG: organization,
       DO_NOT_TRACK: '1',
     },
   });
@@ -70,10 +47,10 @@ const notFound: Answer = {
 
 describe('env list', () => {
   /** Three pages of one item. */
-  const paged = (_method: string, url: string): Answer => {
-    const at = Number(new URL(url, baseUrl).searchParams.get('offset') ?? '0');
+  const paged = ({ url }: Seen): Answer => {
+    const at = Number(new URL(url, service.baseUrl).searchParams.get('offset') ?? '0');
     const body = [environment(`env_${at}`, at === 1 ? { archived_at: '2021-01-01T00:00:00.000Z' } : {})];
-    return { body, ...(at < 2 && { link: `</elsewhere?offset=${at + 1}>; rel="next"` }) };
+    return { body, ...(at < 2 && { headers: { link: `</elsewhere?offset=${at + 1}>; rel="next"` } }) };
   };
 
   test('--all follows the pages', async () => {
@@ -89,12 +66,12 @@ describe('env list', () => {
         '',
       ].join('\n'),
     );
-    expect(seen.map(({ url }) => url)).toEqual([
+    expect(service.seen.map(({ url }) => url)).toEqual([
       '/v1/environments?limit=1000&name=build+1',
       '/v1/environments?limit=1000&name=build+1&offset=1',
       '/v1/environments?limit=1000&name=build+1&offset=2',
     ]);
-    expect(seen[0]?.headers['vendor-beta']).toBe('managed-agents-2026-04-01');
+    expect(service.seen[0]?.headers['vendor-beta']).toBe('managed-agents-2026-04-01');
   });
 
   test('--limit takes the first and says that there are more', async () => {
@@ -124,16 +101,18 @@ describe('env list', () => {
       ...{ machine_name: 'm', directory: '/d', metadata: {}, worker_type: 'cowork', status },
       ...{ last_seen_at: '2020-01-01T00:00:00.000Z', active_sessions: 1 },
     });
-    answerTo = (_method, url) =>
+    answerTo = ({ url }) =>
       url.includes('offset')
         ? { body: { environments: [bridge('env_c', 'online')], has_more: false } }
         : {
             body: { environments: [bridge('env_a', 'online'), bridge('env_b', 'offline')], has_more: true },
-            link: '<?offset=2>; rel="next"',
+            headers: { link: '<?offset=2>; rel="next"' },
           };
     const { stdout } = await run('env', 'list', '--online');
     expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual(['ID', 'env_a', 'env_c', '']);
-    expect(seen[0]?.url).toBe('/v1/environment_providers/private/organizations/org/environments?limit=1000');
+    expect(service.seen[0]?.url).toBe(
+      `/v1/environment_providers/private/organizations/${organization}/environments?limit=1000`,
+    );
   });
 });
 
@@ -142,10 +121,10 @@ test('session list follows its pages, too', async () => {
     ...{ id, title: 't', environment_id: 'env_1', work_id: 'work_1', status: 'done', tags: [] },
     ...{ created_at: '2020-01-01T00:00:00.000Z', updated_at: '2020-01-01T00:00:00.000Z' },
   });
-  answerTo = (_method, url) =>
+  answerTo = ({ url }) =>
     url.includes('offset')
       ? { body: [session('session_2')] }
-      : { body: [session('session_1')], link: '<?offset=x>; rel="next"' };
+      : { body: [session('session_1')], headers: { link: '<?offset=x>; rel="next"' } };
   const { stdout } = await run('session', 'list', '--all', '--json');
   expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(['session_1', 'session_2']);
 });
@@ -159,14 +138,14 @@ test('env create sends name, directory and metadata once, and prints the id', as
     stderr:
       "Give it a bridge, on its machine and in its directory: sallyport bridge run --env env_1 --exec 'CMD'\n",
   });
-  expect(seen).toMatchObject([
+  expect(service.seen).toMatchObject([
     {
       method: 'POST',
       url: '/v1/environments',
       body: { machine_name: 'build-1', directory: './srv', metadata: { os: 'linux', a: 'b=c' } },
     },
   ]);
-  expect(seen[0]?.headers['idempotency-key']).toMatch(/^[\da-f-]{36}$/);
+  expect(service.seen[0]?.headers['idempotency-key']).toMatch(/^[\da-f-]{36}$/);
 });
 
 test.each([
@@ -178,18 +157,18 @@ test.each([
   const { exitCode, stdout, stderr } = await run('env', ...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(`error: ${message}\n`);
-  expect(seen).toEqual([]);
+  expect(service.seen).toEqual([]);
 });
 
 test.each([
   ['there is none', notFound, 4],
   ['it is archived', { body: environment('env_x', { archived_at: '2021-01-01T00:00:00.000Z' }) }, 5],
 ] as const)('bridge run --env registers nothing where %s', async (_, answer, code) => {
-  answerTo = (_method, url) => (url === '/v1/environments/env_x' ? answer : { status: 500, body: {} });
+  answerTo = ({ url }) => (url === '/v1/environments/env_x' ? answer : { status: 500, body: {} });
   const { exitCode, stderr } = await run('bridge', 'run', '--env', 'env_x', '--exec', 'true');
   expect(exitCode, stderr).toBe(code);
   expect(stderr).toContain('sallyport env list');
-  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v1/environments/env_x']);
+  expect(service.lines()).toEqual(['GET /v1/environments/env_x']);
 });
 
 test('env get shows the record, and what to do where there is none', async () => {
@@ -229,8 +208,8 @@ test('env update sends what is given, null for what is unset', async () => {
     'os',
   );
   expect(exitCode).toBe(0);
-  expect(seen).toMatchObject([{ method: 'POST', url: '/v1/environments/env_1' }]);
-  expect(seen[0]?.body).toEqual({ directory: '/b', metadata: { a: '1', os: null } });
+  expect(service.seen).toMatchObject([{ method: 'POST', url: '/v1/environments/env_1' }]);
+  expect(service.seen[0]?.body).toEqual({ directory: '/b', metadata: { a: '1', os: null } });
 });
 
 test('env archive; a second time is a conflict', async () => {
@@ -240,7 +219,7 @@ test('env archive; a second time is a conflict', async () => {
     stdout: 'Environment env_1 is archived.\n',
     stderr: '',
   });
-  expect(seen).toMatchObject([{ method: 'POST', url: '/v1/environments/env_1/archive' }]);
+  expect(service.seen).toMatchObject([{ method: 'POST', url: '/v1/environments/env_1/archive' }]);
   const body = { error: 'already_archived', error_description: 'It is archived.', request_id: 'r' };
   answerTo = () => ({ status: 409, body });
   expect(await run('env', 'archive', 'env_1')).toMatchObject({
@@ -250,12 +229,9 @@ test('env archive; a second time is a conflict', async () => {
 });
 
 test('env delete goes on after one that is not there', async () => {
-  answerTo = (_method, url) => (url.endsWith('env_x') ? notFound : { body: { id: 'env_1', deleted: true } });
+  answerTo = ({ url }) => (url.endsWith('env_x') ? notFound : { body: { id: 'env_1', deleted: true } });
   const { exitCode, stdout, stderr } = await run('env', 'delete', 'env_x', 'env_1', '--yes');
   expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: 'Environment env_1 is deleted.\n' });
   expect(stderr).toContain('There is no environment env_x.');
-  expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
-    'DELETE /v1/environments/env_x',
-    'DELETE /v1/environments/env_1',
-  ]);
+  expect(service.lines()).toEqual(['DELETE /v1/environments/env_x', 'DELETE /v1/environments/env_1']);
 });

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, undiciTransport } from '@sallyport/core/client';
@@ -13,6 +10,7 @@ import { startService, type Answer, type Service } from '../../testing/service.t
 import { collectSources } from './collect.ts';
 import { feedback } from './feedback.ts';
 
+const mine = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
 let cwd: string;
 let service: Service;
 beforeEach(async () => {
@@ -40,13 +38,15 @@ test.each(['--bundle', '--file'])('%s must name a file that exists; else nothing
 /** The command with a gateway that hangs up where `cut`, and else is silent until the person leaves. */
 async function sent({ cut }: { readonly cut: boolean }) {
   const { context, clock, interrupt, text } = testContext();
-  const silent = createServer((request) => (cut ? request.destroy() : interrupt())).listen(0, '127.0.0.1');
-  onTestFinished(() => void silent.close());
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
-  const settings = { ...context.settings, stateDir: cwd, organizationId: 'mine', token: 'secret' };
+  const silent = await startService((_request, response) => {
+    if (cut) response.destroy();
+    else interrupt();
+    return undefined;
+  });
+  onTestFinished(() => silent.close());
+  const settings = { ...context.settings, stateDir: cwd, organization: mine, token: 'secret' };
   const options = { session: [], file: [], yes: true };
-  const at = { ...context, settings: { ...settings, baseUrl: `http://127.0.0.1:${port}` } };
+  const at = { ...context, settings: { ...settings, baseUrl: silent.baseUrl } };
   await expect(
     feedback({ ...at, env: { SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' } }, options, 'it broke'),
   ).rejects.toMatchObject({ code: cut ? 'unreachable' : 'aborted' });

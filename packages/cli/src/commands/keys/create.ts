@@ -9,6 +9,9 @@ const dayMs = 86_400_000;
 /** What the service takes (`expires_in` of the contract). */
 const longestMs = 3650 * dayMs;
 
+const byStoredLogin =
+  'Unset SALLYPORT_TOKEN to make the key with the stored login; where there is none: sallyport login';
+
 export interface KeysCreateOptions {
   readonly name?: string;
   readonly scope: readonly string[];
@@ -38,6 +41,7 @@ export async function keysCreate(context: Context, options: KeysCreateOptions): 
     signal: context.interrupt.asked,
   });
   const key = await advising(creating, {
+    ...(context.settings.token !== undefined && { forbidden: byStoredLogin }),
     invalid_scope: "Leave --scope out: the key then has your login's, as far as a key may.",
   });
   context.terminal.note('Keep the key now: it is not shown again.');

@@ -67,6 +67,14 @@ describe('keys create', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain('Leave --scope out');
     expect(stderr).not.toContain('Keep the key');
+    const forbidden = { error: 'forbidden', error_description: 'An API key makes no other.' };
+    answers['POST /api/oauth/agent_cli/create_api_key'] = { status: 403, body: forbidden };
+    expect(await run('keys', 'create')).toEqual({
+      exitCode: 3,
+      stdout: '',
+      stderr:
+        'error: An API key makes no other.\nUnset SALLYPORT_TOKEN to make the key with the stored login; where there is none: sallyport login\n',
+    });
   });
 });
 

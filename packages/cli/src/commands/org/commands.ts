@@ -16,8 +16,13 @@ export function addOrgCommands(program: Command, act: Act): void {
     org
       .command('use')
       .description('Act for an organization from now on: the setting `organization`, of the profile in use')
-      .argument('<uuid>', 'the organization')
+      .addHelpText(
+        'after',
+        '\nA login is for one organization: for another one there is `sallyport login --org ORG`.',
+      )
+      .argument('<org>', 'the organization, by UUID or name')
       .action(act(async () => (await import('./use.ts')).orgUse)),
+    'sallyport org use "Second team"',
     'sallyport org use 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11',
     'sallyport config unset organization && sallyport org list',
   );

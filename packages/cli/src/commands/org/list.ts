@@ -1,17 +1,18 @@
-import { logIn, organizationOf } from '../../connect.ts';
+import { logInToAccount } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
+import { organizationsCalled, organizationsOf } from '../../organizations.ts';
 
 export async function orgList(context: Context): Promise<Output> {
-  const loggedIn = await logIn(context);
-  const { account } = await loggedIn.client.account.bootstrap({ signal: context.interrupt.asked });
-  const used = context.settings.organizationId ?? (await organizationOf(context, loggedIn));
-  const { memberships } = account;
-  const organizations = memberships.map(({ organization }) => ({
+  const { client, ownOrganizationId } = await logInToAccount(context);
+  const all = await organizationsOf(client, { signal: context.interrupt.asked });
+  const { organization: chosen = ownOrganizationId } = context.settings;
+  const used = chosen === undefined ? all : organizationsCalled(all, chosen);
+  const organizations = all.map((organization) => ({
     ...organization,
     // The only one needs no choosing.
-    in_use: organization.uuid === used || (used === undefined && memberships.length === 1),
+    in_use: used.length === 1 && used.includes(organization),
   }));
   const rows = organizations.map(({ uuid, name = '', capabilities, in_use }) => [
     in_use ? '*' : '',

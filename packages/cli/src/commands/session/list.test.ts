@@ -44,7 +44,7 @@ async function at(
   const ends: (() => unknown)[] = [];
   const output = await command({
     ...context,
-    settings: { ...context.settings, baseUrl: service.baseUrl, organizationId: organization, token },
+    settings: { ...context.settings, baseUrl: service.baseUrl, organization, token },
     env: { SALLYPORT_TOKEN: token, DO_NOT_TRACK: '1' },
     onEnd: (end) => void ends.push(end),
   }).finally(() => Promise.all(ends.map((end) => end())));

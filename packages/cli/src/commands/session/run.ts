@@ -103,7 +103,7 @@ const perhapsCreated =
   'Once the gateway is back, see whether the session was created all the same: sallyport session list';
 
 const otherEnvironments =
-  'Without --env it goes to the one that is online; `sallyport bridge status` shows those of this machine.';
+  'See which are online: sallyport env list --online\nWithout --env the session goes to the only one of them.';
 
 /** The first signal stops the session gracefully and goes on watching; the second one leaves. */
 async function follow(

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
+import { startService } from '../../testing/service.ts';
 
 const record = (id: number, more: object = {}) => ({
   id,
@@ -28,26 +28,24 @@ const record = (id: number, more: object = {}) => ({
   },
 });
 
-/** A gateway that says what the test wants. */
+/** A gateway that says what the test wants; `undefined`: on the response itself. */
 async function serve(answer: (url: URL, response: ServerResponse) => unknown) {
   const cwd = mkdtempSync(join(tmpdir(), 'sallyport-telemetry-'));
   const asked: URL[] = [];
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://gateway');
+  const service = await startService(({ url: path }, response) => {
+    const url = new URL(path, 'http://gateway');
     asked.push(url);
     const body = answer(url, response);
-    if (body !== undefined) response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+    return body === undefined ? undefined : { body };
+  });
   onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+    service.close();
     rmSync(cwd, { recursive: true, force: true });
   });
   const env = {
-    SALLYPORT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SALLYPORT_BASE_URL: service.baseUrl,
     SALLYPORT_TOKEN: 'secret',
-    SALLYPORT_ORG: 'org',
+    SALLYPORT_ORG: '0b6f7a52-8d5e-4b5e-9d3f-000000000001',
     DO_NOT_TRACK: '1',
   };
   return { asked, cwd, env, run: (...args: string[]) => runCli(['telemetry', ...args], { cwd, env }) };

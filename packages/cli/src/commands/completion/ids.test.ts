@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../../testing/cli.ts';
+import { startService, type Answering, type Service } from '../../testing/service.ts';
+import { storeLogin } from '../../testing/stored-login.ts';
+
+const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
+const at = '2020-01-01T00:00:00.000Z';
+const sessions = ['session_1', 'session_2'].map((id) => ({
+  ...{ id, title: 'fix\tthe\u001b[2J\ntest', environment_id: 'env_1', work_id: 'work_1', status: 'done' },
+  ...{ tags: [], created_at: at, updated_at: at },
+}));
+const place = { machine_name: 'laptop', directory: '/src', metadata: {} };
+const bridge = {
+  ...{ environment_id: 'env_1', ...place, worker_type: 'cowork', status: 'online' },
+  ...{ last_seen_at: at, active_sessions: 0 },
+};
+const managed = { id: 'env_2', ...place, created_at: at, updated_at: at, archived_at: null };
+
+let cwd: string;
+let service: Service;
+let answering: Answering;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-ids-'));
+  answering = ({ url }) => {
+    if (url.startsWith('/v1/sessions?')) return { body: sessions };
+    if (url.startsWith('/v1/environments?')) return { body: [managed] };
+    return { body: { environments: [bridge], has_more: false } };
+  };
+  service = await startService((seen, response) => answering(seen, response));
+  storeLogin(cwd, service.baseUrl, { organizationId: organization });
+});
+afterEach(() => {
+  service.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const complete = (typed: string, env: NodeJS.ProcessEnv = {}) =>
+  runCli(['__complete', '--', ...typed.split(' ')], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, ...env },
+  });
+
+test.each([
+  ['session show ', 'session_1\tdone: fix the [2J test\nsession_2\tdone: fix the [2J test\n', 'sessions'],
+  ['session wait session_1 session_2', 'session_2\tdone: fix the [2J test\n', 'sessions'],
+  ['session run look --env ', 'env_1\tonline: laptop /src\n', `organizations/${organization}/environments`],
+  ['session run look --env=', '--env=env_1\tonline: laptop /src\n', 'environments'],
+  ['env get ', 'env_2\tlaptop /src\n', 'environments'],
+])('%s: the newest that the gateway has', async (typed, stdout, path) => {
+  expect(await complete(typed)).toEqual({ exitCode: 0, stdout, stderr: '' });
+  expect(service.lines()).toEqual([expect.stringMatching(new RegExp(`${path}\\?limit=50$`))]);
+});
+
+test('a gateway that is not there, hangs, or answers with a page of something else is not waited for, nor told of', async () => {
+  const nothing = { exitCode: 0, stdout: '', stderr: '' };
+  expect(await complete('session show ', { SALLYPORT_BASE_URL: 'http://127.0.0.1:9' })).toEqual(nothing);
+  answering = () => ({ body: '<html>' });
+  expect(await complete('session show ')).toEqual(nothing);
+  answering = () => ({ status: 503, headers: { 'retry-after': '60' }, body: { error: 'unavailable' } });
+  expect(await complete('session show ')).toEqual(nothing);
+  // It ends though no answer ever comes.
+  answering = () => undefined;
+  expect(await complete('session show ')).toEqual(nothing);
+  expect(await complete('session show ', { SALLYPORT_TOKEN: 'secret' })).toEqual(nothing);
+});
+
+test('a login that has run out is not renewed by a Tab', async () => {
+  storeLogin(cwd, service.baseUrl, { expiresAt: Date.now(), refreshToken: 'r' });
+  expect(await complete('session show ')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  expect(service.seen).toEqual([]);
+});
