@@ -101,6 +101,11 @@ export default tseslint.config(
     },
   },
   {
+    // A benchmark ships no more than a test does.
+    files: ['tools/bench/**/*.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns: [pastTheDoor, withoutExtension] }] },
+  },
+  {
     // Tools that are configured by a default export.
     files: ['packages/*/*.config.mjs'],
     rules: { 'no-restricted-syntax': ['error', namedExports[1]] },

@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// The programs and threads that tests start by the hundred read their sources as they were compiled before.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.nx/compiled');
 
 // Tests run against sources: without the condition in both places vitest would resolve stale `dist`. Not `import`, which is
 // there anyway: said here, it would hold for `require` too, and a CommonJS package would get its dependency's other half.

@@ -10,8 +10,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@sallyport/core/testing';
 import { Client } from 'pg';
-import { freePort } from './free-port.ts';
 import type { Measure } from './queue/process.ts';
 import { median, quantile } from './timing.ts';
 

@@ -1,19 +1,12 @@
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Installation, type RunOptions } from './installation.ts';
-import { topologies } from './topologies.ts';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { binDir, type RunOptions } from './installation.ts';
+import { inEachTopology } from './steps/in-each-topology.ts';
 
-describe.each(topologies)('$name', (topology) => {
-  let installation: Installation;
-  beforeAll(async () => {
-    installation = new Installation(topology);
-    await installation.gateway();
-    await installation.login();
-  });
-  afterAll(() => installation[Symbol.asyncDispose]());
-
+inEachTopology((the) => {
   async function run(line: string, exitCode = 0, options: RunOptions = {}) {
-    const program = installation.sallyport(line.split(' '), options);
+    const program = the.installation.sallyport(line.split(' '), options);
     expect(await program.end(), program.screen).toBe(exitCode);
     return program;
   }
@@ -23,7 +16,9 @@ describe.each(topologies)('$name', (topology) => {
     const { stdout, stderr } = await run('token');
     expect(stderr).toBe('');
     const authorization = `Bearer ${stdout.trim()}`;
-    const answer = await fetch(`${installation.baseUrl}/api/oauth/profile`, { headers: { authorization } });
+    const answer = await fetch(`${the.installation.baseUrl}/api/oauth/profile`, {
+      headers: { authorization },
+    });
     expect(await answer.json()).toMatchObject({ account: { email: 'owner@localhost' } });
     const { expires_at } = await json<{ expires_at: string }>('token');
     expect(Date.parse(expires_at)).toBeGreaterThan(Date.now());
@@ -61,5 +56,23 @@ describe.each(topologies)('$name', (topology) => {
     await run(`org use ${organization?.uuid ?? ''}`);
     expect((await run('config get organization')).stdout.trim()).toBe(organization?.uuid);
     await run('org use 0b6f7a52-8d5e-4b5e-9d3f-5c1f0e2a7b11', 3);
+  });
+  test('a login is for one organization: another one is used after a login for it, and by its name', async () => {
+    const admin = async (...args: string[]) => {
+      const program = the.installation.run(join(binDir, 'sallyport-gateway'), ['admin', ...args]);
+      expect(await program.end(), program.screen).toBe(0);
+      return program.stdout;
+    };
+    const { id } = JSON.parse(await admin('org', 'add', 'Second')) as { id: string };
+    await admin('user', 'role', 'owner@localhost', 'admin', '--org', 'second');
+    await run('org use second', 3);
+    await run('env list --online');
+    await run('env list --online', 3, { env: { SALLYPORT_ORG: 'Second' } });
+    const input = await admin('session-key');
+    await run('login --session-key-stdin --org second', 0, { input });
+    expect(await json('access')).toMatchObject({ organization: id, access_level: 'admin' });
+    expect(await json('env list --online')).toEqual([]);
+    await run('login --session-key-stdin --org Default', 0, { input });
+    expect(await json('access')).not.toMatchObject({ organization: id });
   });
 });

@@ -1,24 +1,12 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Installation } from './installation.ts';
+import { expect, test } from 'vitest';
 import type { Program } from './process.ts';
-import { topologies } from './topologies.ts';
+import { inEachTopology } from './steps/in-each-topology.ts';
 
-// Many programs, one after the other, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-describe.each(topologies)('$name', (topology) => {
-  let installation: Installation;
-  beforeAll(async () => {
-    installation = new Installation(topology);
-    await installation.gateway();
-    await installation.login();
-  });
-  afterAll(() => installation[Symbol.asyncDispose]());
-
+inEachTopology((the) => {
   async function sallyport(...args: string[]) {
-    const program = installation.sallyport(args);
+    const program = the.installation.sallyport(args);
     const code = await program.end();
     return { code, stdout: program.stdout, stderr: program.stderr };
   }
@@ -28,9 +16,9 @@ describe.each(topologies)('$name', (topology) => {
     name: string,
     command = 'cat',
   ): Promise<{ program: Program; dir: string; id: string }> {
-    const dir = join(installation.folder, name);
+    const dir = join(the.installation.folder, name);
     mkdirSync(dir, { recursive: true });
-    const program = installation.sallyport(['bridge', 'run', '--dir', dir, '--exec', command]);
+    const program = the.installation.sallyport(['bridge', 'run', '--dir', dir, '--exec', command]);
     const [, id = ''] = await program.shows(/environment (env_\w+)/i);
     await program.shows(/Waiting for work/);
     return { program, dir, id };
@@ -43,7 +31,7 @@ describe.each(topologies)('$name', (topology) => {
   }
 
   test('where no bridge was run, status and stop say how to start one or see one', async () => {
-    const nowhere = installation.folder;
+    const nowhere = the.installation.folder;
     expect(await sallyport('bridge', 'status', '--dir', nowhere)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^No bridge is known in .*\n.*sallyport bridge run/) as string,
@@ -65,7 +53,7 @@ describe.each(topologies)('$name', (topology) => {
 
   test('a bridge is shown with its sessions, stopped by its directory, and taken up again', async () => {
     const { program, dir, id } = await bridge('one', 'echo started; while [ ! -e go ]; do sleep 0.05; done');
-    const session = installation.sallyport(['session', 'run', 'look', '--env', id]);
+    const session = the.installation.sallyport(['session', 'run', 'look', '--env', id]);
     await session.shows(/^started$/m);
     expect(await status(dir)).toEqual([
       expect.objectContaining({
@@ -136,9 +124,9 @@ describe.each(topologies)('$name', (topology) => {
   test('an environment that was removed elsewhere is forgotten here', async () => {
     const { program, dir, id } = await bridge('three');
     await program.stop('SIGINT');
-    const elsewhere = join(installation.folder, 'elsewhere');
-    cpSync(join(installation.folder, 'config'), elsewhere, { recursive: true });
-    const removal = installation.sallyport(['bridge', 'unregister', id], {
+    const elsewhere = join(the.installation.folder, 'elsewhere');
+    cpSync(join(the.installation.folder, 'config'), elsewhere, { recursive: true });
+    const removal = the.installation.sallyport(['bridge', 'unregister', id], {
       env: { SALLYPORT_CONFIG_DIR: elsewhere },
     });
     expect(await removal.end(), removal.screen).toBe(0);
@@ -153,7 +141,7 @@ describe.each(topologies)('$name', (topology) => {
   test('a gateway without a login names the ones with', async () => {
     for (const command of [['whoami'], ['logout']]) {
       const { stdout, stderr } = await sallyport(...command, '--base-url', 'http://127.0.0.1:1');
-      expect(stdout + stderr).toContain(`There is a login for ${installation.baseUrl}`);
+      expect(stdout + stderr).toContain(`There is a login for ${the.installation.baseUrl}`);
     }
   });
 });

@@ -1,40 +1,28 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readZip } from '@sallyport/telemetry/testing';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Installation } from './installation.ts';
-import { topologies } from './topologies.ts';
+import { expect, test } from 'vitest';
+import { inEachTopology } from './steps/in-each-topology.ts';
 
-// Many programs, one after the other, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-describe.each(topologies)('$name', (topology) => {
-  let installation: Installation;
-  beforeAll(async () => {
-    installation = new Installation(topology);
-    await installation.gateway();
-    await installation.login();
-  });
-  afterAll(() => installation[Symbol.asyncDispose]());
-
-  const kept = () => readdirSync(join(installation.folder, 'config/state/feedback'));
+inEachTopology((the) => {
+  const kept = () => readdirSync(join(the.installation.folder, 'config/state/feedback'));
 
   /** The bundle as the gateway keeps it. */
   async function stored(feedbackId: string): Promise<Record<string, string>> {
-    const names = readdirSync(join(installation.folder, 'data'), { recursive: true }).map(String);
+    const names = readdirSync(join(the.installation.folder, 'data'), { recursive: true }).map(String);
     const name = names.find((each) => each.includes(feedbackId))!;
-    return readZip(join(installation.folder, 'data', name));
+    return readZip(join(the.installation.folder, 'data', name));
   }
 
   test('what is collected is listed, and arrives without secrets', async () => {
-    const bridge = installation.sallyport(['bridge', 'run', '--exec', 'echo token=hunter2']);
+    const bridge = the.installation.sallyport(['bridge', 'run', '--exec', 'echo token=hunter2']);
     await bridge.shows(/Waiting for work/);
-    const session = installation.sallyport(['session', 'run', 'look']);
+    const session = the.installation.sallyport(['session', 'run', 'look']);
     expect(await session.end(), session.screen).toBe(0);
     await bridge.stop('SIGINT');
-    const log = join(installation.folder, 'agent.log');
+    const log = join(the.installation.folder, 'agent.log');
     writeFileSync(log, 'started with --password hunter2\n');
-    const sent = installation.sallyport([
+    const sent = the.installation.sallyport([
       '--json',
       'feedback',
       'it broke',
@@ -67,17 +55,17 @@ describe.each(topologies)('$name', (topology) => {
   });
 
   test('nobody to ask is no consent; a refusal keeps the bundle and says how to send it again', async () => {
-    const unasked = installation.sallyport(['feedback', 'it broke']);
+    const unasked = the.installation.sallyport(['feedback', 'it broke']);
     expect(await unasked.end()).toBe(2);
     expect(unasked.stderr).toContain('Say --yes to go on without a question.');
     expect(kept()).toEqual([]);
-    const refused = installation.sallyport(['feedback', ' ', '--yes']);
+    const refused = the.installation.sallyport(['feedback', ' ', '--yes']);
     expect(await refused.end(), refused.screen).toBe(1);
     const [, path = ''] = /--bundle (\S+)$/m.exec(refused.stderr) ?? [];
-    const again = installation.sallyport(['feedback', 'it broke', '--bundle', path]);
+    const again = the.installation.sallyport(['feedback', 'it broke', '--bundle', path]);
     expect(await again.end(), again.screen).toBe(0);
     expect(again.stdout).toMatch(/^Sent\. Its number is fb_\w+\.\n$/);
-    const wrong = installation.sallyport(['feedback', 'it broke', '--bundle', import.meta.filename]);
+    const wrong = the.installation.sallyport(['feedback', 'it broke', '--bundle', import.meta.filename]);
     expect(await wrong.end()).toBe(1);
     expect(wrong.stderr).toContain('The bundle is not a ZIP file.');
   });

@@ -1,12 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Installation } from './installation.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Program } from './process.ts';
-import { topologies } from './topologies.ts';
-
-// Many programs, one after the other, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+import { inEachTopology } from './steps/in-each-topology.ts';
 
 /** Asks once, where it is told so not before the file `go` is there, and ends as it is answered. */
 const agent = `trap 'echo interrupted; exit 7' INT TERM
@@ -22,28 +18,23 @@ done`;
 
 const ctrlC = '\u0003';
 
-describe.each(topologies)('$name', (topology) => {
-  let installation: Installation;
+inEachTopology((the) => {
   let bridge: Program;
   beforeAll(async () => {
-    installation = new Installation(topology);
-    await installation.gateway();
-    await installation.login();
-    bridge = installation.sallyport(['bridge', 'run', '--interactive', '--exec', agent]);
+    bridge = the.installation.sallyport(['bridge', 'run', '--interactive', '--exec', agent]);
     await bridge.shows(/Waiting for work/);
   });
-  afterAll(() => installation[Symbol.asyncDispose]());
 
   /** A person's shell, that runs a command and looks at its terminal before and after. */
   function shell(command: string): Program {
-    return installation.onTerminal(
+    return the.installation.onTerminal(
       `stty -g > before; sallyport ${command}; echo "code $?"; stty -g > after; exec cat`,
     );
   }
 
   /** The terminal is as it was: it shows what is typed, in lines, and Ctrl-C is a signal again. */
   async function expectSane(terminal: Program): Promise<void> {
-    const settings = (name: string) => readFileSync(join(installation.folder, name), 'utf8');
+    const settings = (name: string) => readFileSync(join(the.installation.folder, name), 'utf8');
     terminal.type('hello\n');
     await terminal.shows(/hello\r\n[^]*hello\r\n/); // as an echo, and by `cat`
     expect(settings('after')).toBe(settings('before'));
@@ -80,7 +71,7 @@ describe.each(topologies)('$name', (topology) => {
     });
 
     test('who only looks on gets the terminal back at Ctrl-C; the session still waits', async () => {
-      const run = installation.sallyport(['session', 'run', 'look', '--detach']);
+      const run = the.installation.sallyport(['session', 'run', 'look', '--detach']);
       await run.end();
       const id = run.stdout.trim();
       const terminal = shell(`session logs -f ${id}`);
@@ -88,7 +79,7 @@ describe.each(topologies)('$name', (topology) => {
       terminal.type(ctrlC);
       await terminal.shows(/^code 130\r$/m);
       await expectSane(terminal);
-      const other = installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
+      const other = the.installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
       expect(await other.end(), other.screen).toBe(0);
       expect(other.stdout).toBe('allowed\n');
     });
@@ -98,7 +89,7 @@ describe.each(topologies)('$name', (topology) => {
       await terminal.shows(/^ready\r$/m);
       terminal.type('y\ny');
       await terminal.shows(/^y\r\ny$/m); // the terminal has it
-      writeFileSync(join(installation.folder, 'go'), '');
+      writeFileSync(join(the.installation.folder, 'go'), '');
       await terminal.shows(asks);
       terminal.type('\r');
       await terminal.shows(/^denied\r$/m);
@@ -109,7 +100,7 @@ describe.each(topologies)('$name', (topology) => {
       const terminal = shell('session run look --approve ask');
       await terminal.shows(asks);
       const [, id = ''] = await terminal.shows(/session (session_\w+)/);
-      const other = installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
+      const other = the.installation.sallyport(['session', 'logs', '-f', id, '--approve', 'always']);
       expect(await other.end(), other.screen).toBe(0);
       await terminal.shows(/^code 0\r$/m);
       await expectSane(terminal);

@@ -1,25 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { binDir, Installation } from './installation.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { binDir } from './installation.ts';
 import type { Program } from './process.ts';
-import { topologies } from './topologies.ts';
+import { inEachTopology } from './steps/in-each-topology.ts';
 
 /** Prints, then stays until it is told to end or the file `go` appears; says with what its standard input went on. */
 const patient = `exec 3<&0; echo started; trap 'echo stopping; exit 7' INT TERM; sed -un 's/.*"text":"\\([^"]*\\)".*/heard \\1/p' <&3 &
 while [ ! -e go ]; do sleep 0.05; done; echo over`;
 
-// Many programs, one after the other, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-describe.each(topologies)('$name', (topology) => {
-  let installation: Installation;
-  beforeAll(async () => {
-    installation = new Installation(topology);
-    await installation.gateway();
-    await installation.login();
-  });
-  afterAll(() => installation[Symbol.asyncDispose]());
-
+inEachTopology((the) => {
   interface Done {
     readonly code: number | string | null;
     readonly stdout: string;
@@ -27,7 +16,7 @@ describe.each(topologies)('$name', (topology) => {
   }
 
   async function sallyport(...args: string[]): Promise<Done> {
-    const program = installation.sallyport(args);
+    const program = the.installation.sallyport(args);
     const code = await program.end();
     return { code, stdout: program.stdout, stderr: program.stderr };
   }
@@ -37,7 +26,7 @@ describe.each(topologies)('$name', (topology) => {
   }
 
   async function bridge(command: string, ...args: string[]): Promise<Program> {
-    const program = installation.sallyport(['bridge', 'run', '--exec', command, ...args]);
+    const program = the.installation.sallyport(['bridge', 'run', '--exec', command, ...args]);
     await program.shows(/Waiting for work/);
     return program;
   }
@@ -53,7 +42,7 @@ describe.each(topologies)('$name', (topology) => {
       const first = await bridge('echo one');
       const [environment] = (await json('bridge', 'status')) as unknown as { environment_id: string }[];
       await first.stop('SIGINT');
-      const waiting = installation.sallyport([
+      const waiting = the.installation.sallyport([
         'session',
         'run',
         'look',
@@ -71,16 +60,16 @@ describe.each(topologies)('$name', (topology) => {
 
   describe('a team', () => {
     const colleague = 'bob@example.com';
-    const config = () => ({ SALLYPORT_CONFIG_DIR: join(installation.folder, 'colleague') });
+    const config = () => ({ SALLYPORT_CONFIG_DIR: join(the.installation.folder, 'colleague') });
 
     async function asColleague(...args: string[]): Promise<Done> {
-      const program = installation.sallyport(args, { env: config() });
+      const program = the.installation.sallyport(args, { env: config() });
       const code = await program.end();
       return { code, stdout: program.stdout, stderr: program.stderr };
     }
 
     async function administrate(...args: string[]): Promise<string> {
-      const program = installation.run(join(binDir, 'sallyport-gateway'), ['admin', ...args]);
+      const program = the.installation.run(join(binDir, 'sallyport-gateway'), ['admin', ...args]);
       expect(await program.end(), program.screen).toBe(0);
       return program.stdout;
     }
@@ -94,7 +83,7 @@ describe.each(topologies)('$name', (topology) => {
 
       const account = JSON.parse(await administrate('user', 'add', colleague)) as { id: string };
       const input = await administrate('session-key', '--user', colleague);
-      const login = installation.sallyport(['login', '--session-key-stdin'], { input, env: config() });
+      const login = the.installation.sallyport(['login', '--session-key-stdin'], { input, env: config() });
       expect(await login.end(), login.screen).toBe(0);
       const shared = await bridge('echo one');
       await shared.shows(/^Other members of the organization may run sessions here/m);
@@ -139,7 +128,7 @@ describe.each(topologies)('$name', (topology) => {
     afterAll(() => running.stop('SIGKILL'));
 
     test('Ctrl-C stops it in words; the exit code is 130', async () => {
-      const run = installation.sallyport(['session', 'run', 'look']);
+      const run = the.installation.sallyport(['session', 'run', 'look']);
       await run.shows(/^started$/m);
       run.signal('SIGINT');
       expect(await run.end(), run.screen).toBe(130);
@@ -149,15 +138,15 @@ describe.each(topologies)('$name', (topology) => {
     });
 
     test('a second Ctrl-C leaves it to itself, and names it', async () => {
-      const stubborn = installation.sallyport(['session', 'run', 'look']);
+      const stubborn = the.installation.sallyport(['session', 'run', 'look']);
       await stubborn.shows(/^started$/m);
       // The runtime gives the process ten seconds; both signals come long before.
-      installation.programs.at(0)?.signal('SIGSTOP');
+      the.installation.programs.at(0)?.signal('SIGSTOP');
       stubborn.signal('SIGINT');
       await stubborn.shows(/press Ctrl-C again/);
       stubborn.signal('SIGINT');
       const code = await stubborn.end();
-      installation.programs.at(0)?.signal('SIGCONT');
+      the.installation.programs.at(0)?.signal('SIGCONT');
       expect(code).toBe(130);
       expect(stubborn.stderr).toMatch(
         /Session (session_\w+) is left to itself.\n.*session logs -f \1\n.*session stop --force \1/,
@@ -166,7 +155,7 @@ describe.each(topologies)('$name', (topology) => {
 
     test('logs are read, followed, and read from a place; a message arrives; a stop is waited for', async () => {
       const id = await detached('look');
-      const follower = installation.sallyport(['session', 'logs', '-f', id]);
+      const follower = the.installation.sallyport(['session', 'logs', '-f', id]);
       await follower.shows(/^started$/m);
       expect(follower.stderr).toContain('> look\n');
 

@@ -1,13 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Installation } from './installation.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Program } from './process.ts';
-import { topologies } from './topologies.ts';
-
-// Many programs, one after the other, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+import { inEachTopology } from './steps/in-each-topology.ts';
 
 /** Changes its worktree as the message says, asks before it commits, and waits where it is told to. */
 const agent = `git config user.name T; git config user.email t@e
@@ -21,18 +17,13 @@ while read -r line; do
   esac
 done`;
 
-describe.each(topologies)('$name', (topology) => {
-  let installation: Installation;
+inEachTopology((the) => {
   let repository: string;
   let bridge: Program;
   beforeAll(async () => {
-    installation = new Installation(topology);
-    await installation.gateway();
-    await installation.login();
-    repository = installation.repository(['first', 'second']);
+    repository = the.installation.repository(['first', 'second']);
     bridge = await startBridge();
   });
-  afterAll(() => installation[Symbol.asyncDispose]());
 
   async function startBridge(): Promise<Program> {
     const options = [
@@ -40,9 +31,9 @@ describe.each(topologies)('$name', (topology) => {
       '--tag',
       'repo',
       '--on-end',
-      `echo "$SALLYPORT_EXIT_CODE" >> ${installation.folder}/ends`,
+      `echo "$SALLYPORT_EXIT_CODE" >> ${the.installation.folder}/ends`,
     ];
-    const program = installation.sallyport([
+    const program = the.installation.sallyport([
       'bridge',
       'run',
       '--dir',
@@ -56,7 +47,7 @@ describe.each(topologies)('$name', (topology) => {
   }
 
   async function sallyport(...args: string[]) {
-    const program = installation.sallyport(args);
+    const program = the.installation.sallyport(args);
     const code = await program.end();
     return { code, stdout: program.stdout, stderr: program.stderr };
   }
@@ -83,12 +74,12 @@ describe.each(topologies)('$name', (topology) => {
       const [, folder = ''] = /works in (\S+)\n/.exec(follower.stderr) ?? [];
       expect(existsSync(join(folder, 'new'))).toBe(true);
       expect(existsSync(join(repository, 'new'))).toBe(false);
-      expect(readFileSync(join(installation.folder, 'ends'), 'utf8')).toBe('0\n');
+      expect(readFileSync(join(the.installation.folder, 'ends'), 'utf8')).toBe('0\n');
     });
 
     test('is refused permission, and is waited for', async () => {
       const id = await detached('write', '--source', repository);
-      const waiting = installation.sallyport(['session', 'wait', id]);
+      const waiting = the.installation.sallyport(['session', 'wait', id]);
       const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'never');
       expect(follower.stderr).toContain('permission is refused\n');
       expect(await waiting.end()).toBe(1);
@@ -111,13 +102,13 @@ describe.each(topologies)('$name', (topology) => {
         code: 4,
         stderr: expect.stringContaining('not on this machine any more') as string,
       });
-      const elsewhere = { SALLYPORT_CONFIG_DIR: join(installation.folder, 'elsewhere') };
-      const key = installation.run('sallyport-gateway', ['admin', 'session-key']);
+      const elsewhere = { SALLYPORT_CONFIG_DIR: join(the.installation.folder, 'elsewhere') };
+      const key = the.installation.run('sallyport-gateway', ['admin', 'session-key']);
       await key.end();
-      await installation
+      await the.installation
         .sallyport(['login', '--session-key-stdin'], { input: key.stdout, env: elsewhere })
         .end();
-      const other = installation.sallyport(['session', 'diff', clean], { env: elsewhere });
+      const other = the.installation.sallyport(['session', 'diff', clean], { env: elsewhere });
       expect(await other.end()).toBe(4);
       expect(other.stderr).toMatch(
         /runs on another machine .+\(.+\): its worktree is there.\n.*session diff/,
@@ -178,7 +169,7 @@ describe.each(topologies)('$name', (topology) => {
 
   describe('a session that takes long', () => {
     test('is left to itself after its time; why it ended is told when its bridge was killed', async () => {
-      mkdirSync(join(installation.folder, 'x'));
+      mkdirSync(join(the.installation.folder, 'x'));
       const run = await sallyport('session', 'run', 'wait', '--timeout', '2s');
       expect(run).toMatchObject({ code: 6, stdout: 'waiting\n' });
       const [, id = ''] = /session logs -f (session_\w+)/.exec(run.stderr) ?? [];

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../free-port.ts';
+import { freePort } from '@sallyport/core/testing';
 import type { ServerProcess } from '../server-process.ts';
 
 /** nginx as one process that keeps its connections and holds nothing back; `undefined` where there is none. */

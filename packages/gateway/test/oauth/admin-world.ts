@@ -1,7 +1,7 @@
 import { createClient, undiciTransport, type Client } from '@sallyport/core/client';
 import type { Role } from '@sallyport/oauth/server';
 import { onTestFinished } from 'vitest';
-import { callback, challenge, clientId } from './open-server.ts';
+import { codeRequest } from './open-server.ts';
 import { openOverHttp } from './over-http.ts';
 
 /** Somebody who is logged in for one organization. */
@@ -33,15 +33,7 @@ export async function openAdminWorld() {
     const { redirect_uri: location } = await server.authorization.authorize(
       { accountId, sessionId },
       organization,
-      {
-        response_type: 'code',
-        client_id: clientId,
-        organization_uuid: organization,
-        redirect_uri: callback,
-        state: 'xyz',
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-      },
+      codeRequest(organization),
     );
     const tokens = await opened.exchange(new URL(location).searchParams.get('code') ?? '');
     const { access_token: accessToken, refresh_token: refreshToken = '' } = tokens;

@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { callback, challenge, clientId, issuer, openServer, refusal, verifier } from './open-server.ts';
+import { challenge, clientId, codeRequest, issuer, openServer, refusal, verifier } from './open-server.ts';
 
 describe('authorization by session key', () => {
   test('the redirect carries code, state byte for byte, and iss', async () => {
     const { server, owner, organizationId } = await openServer();
-    const request = {
-      response_type: 'code',
-      client_id: clientId,
-      organization_uuid: organizationId,
-      redirect_uri: callback,
-      state: 'a b+c&d=%20"é\r\n',
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-    };
+    const request = codeRequest(organizationId, { state: 'a b+c&d=%20"é\r\n' });
     const { redirect_uri: location } = await server.authorization.authorize(owner, organizationId, request);
     expect(location).toMatch(/^http:\/\/127\.0\.0\.1:53219\/callback\?code=spc_[\w-]{43}&state=/);
     expect(location).not.toMatch(/[\r\n]/);
@@ -22,15 +14,11 @@ describe('authorization by session key', () => {
 
   test('without the iss parameter neither redirect nor metadata has it', async () => {
     const { server, owner, organizationId } = await openServer({ issParameter: false });
-    const { redirect_uri: location } = await server.authorization.authorize(owner, organizationId, {
-      response_type: 'code',
-      client_id: clientId,
-      organization_uuid: organizationId,
-      redirect_uri: callback,
-      state: 's',
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-    });
+    const { redirect_uri: location } = await server.authorization.authorize(
+      owner,
+      organizationId,
+      codeRequest(organizationId),
+    );
     expect(new URL(location).searchParams.has('iss')).toBe(false);
     expect(server.metadata.document).not.toHaveProperty('authorization_response_iss_parameter_supported');
   });
@@ -57,16 +45,7 @@ describe('authorization by session key', () => {
   test('an organization of others is forbidden, one that is none a bad request', async () => {
     const { server, owner } = await openServer();
     const other = await server.organizations.add({ name: 'Other' });
-    const authorize = (id: string) =>
-      server.authorization.authorize(owner, id, {
-        response_type: 'code',
-        client_id: clientId,
-        organization_uuid: id,
-        redirect_uri: callback,
-        state: 's',
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-      });
+    const authorize = (id: string) => server.authorization.authorize(owner, id, codeRequest(id));
     expect(await refusal(authorize(other.id))).toBe('forbidden');
     expect(await refusal(authorize('not-a-uuid'))).toBe('invalid_request');
   });

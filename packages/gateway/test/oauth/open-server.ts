@@ -20,6 +20,20 @@ export const challenge = createHash('sha256').update(verifier).digest('base64url
 export const clientId = firstPartyClient.id;
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
+/** An authorization request of the first-party client, good for the verifier's code. */
+export function codeRequest(organizationId: string, changes: object = {}) {
+  return {
+    response_type: 'code' as const,
+    client_id: clientId,
+    organization_uuid: organizationId,
+    redirect_uri: callback,
+    state: 'xyz',
+    code_challenge: challenge,
+    code_challenge_method: 'S256' as const,
+    ...changes,
+  };
+}
+
 /** Passwords that cost next to nothing. */
 export const cheapPasswords = { logCost: 4, blockSize: 8, parallelization: 1, minLength: 10 };
 
@@ -85,16 +99,11 @@ export async function openServer(
     organizationId,
     warnings,
     code: async (changes = {}) => {
-      const { redirect_uri: location } = await server.authorization.authorize(owner, organizationId, {
-        response_type: 'code',
-        client_id: clientId,
-        organization_uuid: organizationId,
-        redirect_uri: callback,
-        state: 'xyz',
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-        ...changes,
-      });
+      const { redirect_uri: location } = await server.authorization.authorize(
+        owner,
+        organizationId,
+        codeRequest(organizationId, changes),
+      );
       return new URL(location).searchParams.get('code') ?? '';
     },
     exchange: (code, changes = {}) =>

@@ -6,7 +6,7 @@ import { withAuthorizationServer } from '../../src/admin/authorization.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startGateway } from '../../src/start.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { callback, challenge, clientId, verifier } from './open-server.ts';
+import { callback, clientId, codeRequest, verifier } from './open-server.ts';
 
 const runner = { 'x-environment-runner-version': '1', 'vendor-worker-id': 'w' };
 const email = 'ann@example.com';
@@ -34,15 +34,7 @@ async function openWork() {
   });
   const { redirect_uri: location } = await clientOf(sessionKey).oauth.authorize({
     params: { org_uuid: organizationId },
-    body: {
-      response_type: 'code',
-      client_id: clientId,
-      organization_uuid: organizationId,
-      redirect_uri: callback,
-      state: 's',
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-    },
+    body: codeRequest(organizationId),
   });
   const login = await clientOf(sessionKey).oauth.token({
     body: {

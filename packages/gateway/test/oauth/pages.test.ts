@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { callback, challenge, clientId, deviceGrantType, verifier } from './open-server.ts';
+import { callback, challenge, clientId, codeRequest, deviceGrantType, verifier } from './open-server.ts';
 import { openOverHttp as open } from './over-http.ts';
 import { browser, password, setUp } from './visitor.ts';
 
@@ -401,16 +401,7 @@ describe('over HTTP', () => {
     const authorized = await fetch(`${url}/v1/oauth/${organizationId}/authorize`, {
       method: 'POST',
       headers: { ...json, authorization: `Bearer ${sessionKey}` },
-      body: JSON.stringify({
-        response_type: 'code',
-        client_id: clientId,
-        organization_uuid: organizationId,
-        redirect_uri: callback,
-        scope: 'profile vendor_api',
-        state: 's',
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-      }),
+      body: JSON.stringify(codeRequest(organizationId, { scope: 'profile vendor_api' })),
     });
     const { redirect_uri: location } = (await authorized.json()) as { redirect_uri: string };
     const post = (path: string, body: string | URLSearchParams, headers: Record<string, string> = {}) =>

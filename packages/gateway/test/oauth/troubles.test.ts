@@ -4,29 +4,18 @@ import { createConnection } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { callback, challenge, clientId, deviceGrantType, issuer } from './open-server.ts';
+import { callback, clientId, codeRequest, deviceGrantType, issuer } from './open-server.ts';
 import { openOverHttp } from './over-http.ts';
 
 type Opened = Awaited<ReturnType<typeof openOverHttp>>;
 
-const requestOf = (organizationId: string, changes: object = {}) => ({
-  response_type: 'code',
-  client_id: clientId,
-  organization_uuid: organizationId,
-  redirect_uri: callback,
-  state: 's',
-  code_challenge: challenge,
-  code_challenge_method: 'S256',
-  ...changes,
-});
-
 function authorize({ call, organizationId, sessionKey }: Opened, changes: object = {}) {
   const headers = { authorization: `Bearer ${sessionKey}` };
-  return call('POST', `/v1/oauth/${organizationId}/authorize`, headers, requestOf(organizationId, changes));
+  return call('POST', `/v1/oauth/${organizationId}/authorize`, headers, codeRequest(organizationId, changes));
 }
 
 function browse({ url, organizationId }: Opened, changes: Record<string, string>) {
-  const query = new URLSearchParams(requestOf(organizationId, changes));
+  const query = new URLSearchParams(codeRequest(organizationId, changes));
   return fetch(`${url}/v1/oauth/authorize?${query.toString()}`, { redirect: 'manual' });
 }
 

@@ -1,11 +1,19 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { answer, exchange, rawUpstream, until } from './raw-upstream.ts';
 import { through } from './through.ts';
 
 const silent = () => undefined;
+
+/** The first megabyte of an upload of so many bytes. */
+function beginUpload(url: string, size: number): ClientRequest {
+  const options = { method: 'POST', headers: { 'content-length': size } };
+  const call = httpRequest(`${url}/v1/files`, options).on('error', silent);
+  call.write(Buffer.alloc(1e6));
+  return call;
+}
 
 describe('a caller who hangs up', () => {
   test('before the answer begins ends the request upstream', async () => {
@@ -32,11 +40,7 @@ describe('a caller who hangs up', () => {
   test('in the middle of an upload, too', async () => {
     await using upstream = await rawUpstream((socket) => socket.resume());
     await using served = await through(upstream.url);
-    const call = httpRequest(`${served.url}/v1/files`, {
-      method: 'POST',
-      headers: { 'content-length': 1e9 },
-    }).on('error', silent);
-    call.write(Buffer.alloc(1e6));
+    const call = beginUpload(served.url, 1e9);
     await until(() => upstream.heads.length === 1);
     call.destroy();
     await until(() => upstream.sockets.size === 0);
@@ -100,11 +104,7 @@ describe('an upstream that hangs up', () => {
   test('in the middle of an upload is 502, and the answer is not lost', async () => {
     await using upstream = await rawUpstream((socket) => socket.resetAndDestroy());
     await using served = await through(upstream.url);
-    const call = httpRequest(`${served.url}/v1/files`, {
-      method: 'POST',
-      headers: { 'content-length': 50e6 },
-    }).on('error', silent);
-    call.write(Buffer.alloc(1e6));
+    const call = beginUpload(served.url, 50e6);
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     expect([response.statusCode, response.headers.connection]).toEqual([502, 'close']);
     call.destroy();
@@ -116,11 +116,7 @@ test('an upstream that answers before it has heard all is heard', async () => {
     socket.write(answer('{"error":"no"}', { status: '413 Payload Too Large' })),
   );
   await using served = await through(upstream.url);
-  const call = httpRequest(`${served.url}/v1/files`, {
-    method: 'POST',
-    headers: { 'content-length': 50e6 },
-  }).on('error', silent);
-  call.write(Buffer.alloc(1e6));
+  const call = beginUpload(served.url, 50e6);
   const [response] = (await once(call, 'response')) as [IncomingMessage];
   let text = '';
   for await (const chunk of response) text += String(chunk);

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { startProgram } from '../start-program.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventsIn } from './outbox-harness.ts';
 import { until } from './raw-upstream.ts';
@@ -89,17 +87,6 @@ test('kill -9 while queues are sent, halved and put aside loses nothing that was
   await last.kill();
 });
 
-async function victim(directory: string, upstream: string) {
-  const program = join(import.meta.dirname, 'outbox-victim.ts');
-  const child = spawn(process.execPath, ['-C', '@sallyport/source', program, directory, upstream], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  onTestFinished(kill);
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { url, kill };
+function victim(directory: string, upstream: string) {
+  return startProgram(join(import.meta.dirname, 'outbox-victim.ts'), directory, upstream);
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { contract } from '@sallyport/core/contract';
 import { zipOf } from '@sallyport/telemetry/testing';
 import { expect, test } from 'vitest';
+import { startProgram } from '../start-program.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { startProgram } from './victims.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -11,7 +12,10 @@ test(
   'five bundles of 50 MiB at once take the memory of what is on its way',
   { timeout: 120_000 },
   async () => {
-    const { url, pid } = await startProgram('feedback-victim.ts', scratchDirectory());
+    const { url, pid } = await startProgram(
+      join(import.meta.dirname, 'feedback-victim.ts'),
+      scratchDirectory(),
+    );
     const overhead = zipOf({ name: 'a' }).length;
     const large = zipOf({ name: 'a', content: Buffer.alloc(50 * mebibyte - overhead) });
     const upload = async (account: string, bundle: Buffer) => {

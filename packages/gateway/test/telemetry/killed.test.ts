@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { openReader } from '../../src/store/embedded/reader.ts';
 import { telemetryReads } from '../../src/store/embedded/telemetry-reads.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { sendBatch, startVictim, type Victim } from './victims.ts';
+import type { Victim } from '../start-program.ts';
+import { sendBatch, startVictim } from './victims.ts';
 
 // With SALLYPORT_LONG=1 as many as the issue of this test has; few of them show the same within the quick suite.
 const isLong = process.env['SALLYPORT_LONG'] === '1';
