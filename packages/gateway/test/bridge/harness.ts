@@ -127,7 +127,7 @@ export function sessionRequest(
   };
 }
 
-/** Each act in a transaction of its own, as the writer's savepoints make it. */
+/** Each act in a transaction of its own: it holds or fails by itself, as in the writer. */
 function transactional(db: DatabaseSync, acts: ReturnType<typeof bridgeActs>): BridgeActs {
   const wrapped = Object.entries(acts).map(([name, act]) => [
     name,
