@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process';
 import { decodePlace, pageOf, ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import type { CreateSessionRequest, NewEvent, Session as WireSession } from '@sallyport/core/contract';
 import type { ResumeFrom } from '../protocol/resume.ts';
@@ -89,6 +90,8 @@ export function createSessions(
       const { id, isNew } = await creating;
       if (!isNew) return toWire(await visible(caller, id));
       wakeups.notify(workTopic(request.environment_id));
+      // The poll that was granted the item by the same commit is answered first: a worker waits for it.
+      await new Promise<void>((resolve) => nextTick(resolve));
       return toWire({ ...session, createdAt: now, updatedAt: now, workState: 'queued', seen: registration });
     },
 

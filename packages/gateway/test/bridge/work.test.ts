@@ -64,6 +64,16 @@ describe('a poll', () => {
     expect(work?.id).toBe((await creating).workId);
   });
 
+  test('that is held is answered before whoever made the item is', async () => {
+    const { register, session, hold } = openHarness();
+    const env = await register();
+    const answered: string[] = [];
+    const held = hold(env, { blockMs: 60_000 }).then(() => answered.push('poll'));
+    await settled();
+    await Promise.all([held, session(env).then(() => answered.push('creator'))]);
+    expect(answered).toEqual(['poll', 'creator']);
+  });
+
   test('is completed by a newer one of the same worker, and left alone by another worker', async () => {
     const { register, session, hold } = openHarness();
     const env = await register();
