@@ -55,7 +55,7 @@ export function createRefusals(options: {
       const ends = status === 413 || error.code === 'overloaded' || endpoint?.transport === 'multipart';
       if (!request.raw.complete && ends) {
         reply.header('connection', 'close');
-        lingerOnClose(request.raw.socket);
+        lingerOnClose(request.raw);
       }
       if (error.issues.some(({ path }) => path === codingIssue))
         reply.header('accept-encoding', 'gzip, deflate'); // RFC 9110 15.5.16

@@ -128,7 +128,7 @@ export class Answer {
     const { raw } = this.#passing;
     raw.on('error', () => undefined).resume();
     this.#raw.shouldKeepAlive = false;
-    lingerOnClose(raw.socket);
+    lingerOnClose(raw);
     if (this.begun) this.hangUp();
   }
 

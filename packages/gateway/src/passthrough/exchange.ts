@@ -205,8 +205,11 @@ export class Exchange implements AnswerHandler, EndListener {
     // The upload's own: it broke off, or was too large.
     if (error instanceof ServiceError) return this.#giveUp(error);
     if (error instanceof MalformedRequest) return this.#giveUp(malformed(error));
-    this.#outbound.upstream.breaker.failed();
-    if (!this.#mayRetry()) return this.#refuse(unreachable(error));
+    // A request counts once, however often it was sent: two of them would else open the breaker while an upstream restarts.
+    if (!this.#mayRetry()) {
+      this.#outbound.upstream.breaker.failed();
+      return this.#refuse(unreachable(error));
+    }
     this.#attempts++;
     this.#outbound.meter.retries++;
     this.#send();
@@ -232,6 +235,8 @@ export class Exchange implements AnswerHandler, EndListener {
     const { body, isSafe, upstream } = this.#outbound;
     if (body instanceof Upload || this.#attempts >= maxRetries) return false;
     if (this.#isUnderWay && !(isSafe && body === null)) return false;
+    // What a breaker that is not closed lets go is one try, and tells it all.
+    if (upstream.breaker.state !== 'closed') return false;
     return this.#attempts > 0 || upstream.retries.take();
   }
 

@@ -164,6 +164,35 @@ describe('the breaker', () => {
     expect(await ready()).toEqual([200, 'ok']);
   });
 
+  test('counts a request once, however often it was sent, and has its one try sent once', async () => {
+    const clock = new ManualClock();
+    await using upstream = await rawUpstream((socket) => socket.resetAndDestroy());
+    await using served = await through(upstream.url, {}, { clock });
+    const get = () => fetch(`${served.url}/v1/models`);
+    const state = async () =>
+      /breaker_state\{.*\} (\d)/.exec(await (await fetch(`${served.url}/metrics`)).text())?.[1];
+    for (let round = 1; round <= 4; round++) expect((await get()).status).toBe(502);
+    expect([upstream.heads.length, await state()]).toEqual([12, '0']);
+    expect((await get()).status).toBe(502);
+    expect([upstream.heads.length, await state()]).toEqual([15, '2']);
+    await clock.advance(5_000);
+    expect((await get()).status).toBe(502);
+    expect([upstream.heads.length, await state()]).toEqual([16, '2']);
+  });
+
+  test('stays closed while an upstream restarts under two requests', async () => {
+    const port = await freePort();
+    await using served = await through(`http://127.0.0.1:${port}`);
+    const get = () => fetch(`${served.url}/v1/models`);
+    for (const response of await Promise.all([get(), get()])) expect(response.status).toBe(502);
+    const again = createServer((socket) => {
+      socket.on('error', silent).once('data', () => socket.end(answer('ok')));
+    }).listen(port, '127.0.0.1');
+    await once(again, 'listening');
+    expect((await get()).status).toBe(200);
+    again.close();
+  });
+
   test('is closed again by the question whether the gateway is ready', async () => {
     const clock = new ManualClock();
     let cuts = true;
@@ -317,4 +346,20 @@ describe('an upload', () => {
     await clock.advance(600_000);
     expect(await refusalOf(await waiting)).toEqual([504, 'upstream_timeout']);
   });
+});
+
+test('a body that is too large for what is looked into is refused to whoever sends all of it first', async () => {
+  await using upstream = await rawUpstream((socket) => socket.write(answer('ok')));
+  await using served = await through(upstream.url, { 'upstream.validation': 'enforce' });
+  const socket = connect(served.port, '127.0.0.1').pause().on('error', silent);
+  socket.write('POST /v1/sessions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n');
+  socket.write('authorization: Bearer t\r\ntransfer-encoding: chunked\r\n\r\n');
+  const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(0x100000, ' '), Buffer.from('\r\n')]);
+  const sent = Promise.all(
+    Array.from({ length: 20 }, () => new Promise((resolve) => socket.write(chunk, resolve))),
+  );
+  expect((await sent).every((error) => !(error instanceof Error))).toBe(true);
+  let text = '';
+  for await (const bytes of socket) text += String(bytes);
+  expect(text).toMatch(/^HTTP\/1.1 413 [^]*connection: close[^]*payload_too_large/i);
 });
