@@ -1,5 +1,11 @@
 import type { Clock } from '@sallyport/core';
-import { Http1Client, type AnswerHandler, type Client, type Dispatch } from '@sallyport/core/http1';
+import {
+  Http1Client,
+  type AnswerHandler,
+  type Client,
+  type Dispatch,
+  type Outgoing,
+} from '@sallyport/core/http1';
 import type { Config } from '../config/schema.ts';
 import type { ConfiguredUpstream } from '../config/upstreams.ts';
 import { breakerStats, type Stat } from '../metrics/sources.ts';
@@ -75,8 +81,7 @@ export function createUpstreams(
 
 function upstreamAt(origin: string, http1: Client, http2: Client | undefined, clock: Clock) {
   const dispatch: Dispatch = (request, handler) =>
-    // WebSockets are upgrades of HTTP/1.1 connections.
-    (request.upgrades === true ? http1 : (http2 ?? http1)).dispatch(request, handler);
+    (isForHttp1(request) ? http1 : (http2 ?? http1)).dispatch(request, handler);
   return {
     origin,
     clients: http2 ? [http1, http2] : [http1],
@@ -84,6 +89,16 @@ function upstreamAt(origin: string, http1: Client, http2: Client | undefined, cl
     retries: createRetryBudget(),
     dispatch: http2 ? dispatch : http1.dispatch,
   };
+}
+
+/** WebSockets are upgrades of HTTP/1.1 connections; and who speaks HTTP/2 here sends no trailers. */
+function isForHttp1({ upgrades, trailers, headers }: Outgoing): boolean {
+  return upgrades === true || (trailers !== undefined && announcesTrailers(headers));
+}
+
+/** Those that nobody announces may be left out (RFC 9110 6.5). */
+function announcesTrailers(headers: Outgoing['headers']): boolean {
+  return headers.some((name, i) => i % 2 === 0 && name.length === 7 && name.toLowerCase() === 'trailer');
 }
 
 /** Heard from so recently, it need not be asked. */

@@ -44,6 +44,8 @@ beforeAll(async () => {
     response.setHeader('x-version', request.httpVersion);
     response.setHeader('set-cookie', ['a=1', 'b=2']);
     if (request.url.endsWith('?events')) void tell(response);
+    else if ('trailer' in request.headers)
+      request.resume().on('end', () => response.end(JSON.stringify(request.trailers)));
     else if (request.method === 'POST') request.pipe(response);
     else response.end('hello');
   });
@@ -155,6 +157,18 @@ test('what HTTP/2 falls back to has reasons that can be passed on, or none', asy
   expect(reason).toBe('');
   await client.close();
   offersHttp1.close();
+});
+
+test('requests that announce trailers go over HTTP/1.1 meanwhile, with them', async () => {
+  await using served = await through(url, { 'upstream.ca': ca, 'upstream.http2': true });
+  const request = httpRequest(`${served.url}/v1/messages`, {
+    ...{ method: 'POST', headers: { trailer: 'x-sum' } },
+  });
+  request.write('body');
+  request.addTrailers({ 'x-sum': '4' });
+  const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+  const text = Buffer.concat((await response.toArray()) as Buffer[]).toString();
+  expect([response.headers['x-version'], text]).toEqual(['1.1', '{"x-sum":"4"}']);
 });
 
 test('WebSockets go over HTTP/1.1 meanwhile', async () => {
