@@ -353,6 +353,10 @@ describe('migrate and doctor', () => {
     const { code, stdout } = await run(['doctor', '--data-dir', join(main, 'below-a-file')]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fail  data directory: /m);
+    // Rights are not all: nobody makes anything there, whatever they are.
+    expect((await run(['doctor', '--data-dir', '/proc/x'])).stdout).toMatch(
+      /^fail  data directory: .*--data-dir/m,
+    );
     expect((await run(['doctor', '--port', 'x'])).stdout).toMatch(/^fail  configuration: port/m);
   });
 });

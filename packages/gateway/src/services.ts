@@ -36,6 +36,8 @@ export interface ServicesOptions {
   readonly publicUrl: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** What commands on the same configuration are given, with a space before it. */
+  readonly flags: string;
   /** The store is gone for good: the process should end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -92,7 +94,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
 
   const open = new Set<Passthrough>();
   async function serveAnew(config: Config): Promise<Served> {
-    const passthrough = await openPassthrough(config, clock, log, outbox);
+    const passthrough = await openPassthrough(config, clock, log, outbox, options.flags);
     open.add(passthrough);
     return serving(passthrough);
   }

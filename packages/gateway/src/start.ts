@@ -19,6 +19,8 @@ export interface GatewayOptions {
   /** Default: none. */
   readonly log?: FastifyBaseLogger;
   readonly clock?: Clock;
+  /** What commands on the same configuration are given, with a space before it; for what people are told to run. */
+  readonly flags?: string;
   /** The gateway cannot go on (its store is gone); default: throws. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -54,7 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const onFatal = options.onFatal ?? rethrow;
     // The store opens in its own thread while this one loads the app.
     const loading = import('./app.ts');
-    services = await openServices({ config, publicUrl, clock, log, onFatal });
+    services = await openServices({ config, publicUrl, clock, log, onFatal, flags: options.flags ?? '' });
     const { createApp } = await loading;
     // Both outlive a reload.
     const [traffic, drain] = [createTraffic(), createDrain({ clock })];

@@ -83,6 +83,8 @@ const localSteps: Readonly<Record<string, string>> = {
   login_required: 'Run `sallyport login`.',
   keychain_failed:
     'To keep logins in files: `sallyport config set credential-store file`, then `sallyport login`.',
+  issuer_mismatch:
+    'Behind a gateway that only passes logins on, a key works: `sallyport keys create --base-url ADDRESS` where it is from, then SALLYPORT_TOKEN.',
   store_full: 'SALLYPORT_CONFIG_DIR names another folder for what is kept.',
   store_failed: 'SALLYPORT_CONFIG_DIR names another folder for what is kept.',
 };

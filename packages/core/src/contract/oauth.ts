@@ -26,6 +26,9 @@ export const firstPartyClient = {
   redirectUris: ['http://127.0.0.1/callback', 'http://localhost/callback', 'http://[::1]/callback'],
 } as const;
 
+/** The public client that every gateway knows, and another gateway uses in front of it, by device codes alone. */
+export const gatewayClient = { id: '5a117f0a-0c11-4e47-8a00-000000000002', redirectUris: [] } as const;
+
 /** The scopes of the service, in neutral words. */
 export const scopes = ['openid', 'profile', 'email', 'vendor_api'] as const;
 

@@ -17,7 +17,7 @@ export function adviceOn(config: Config): string | undefined {
 }
 
 /** Asks each upstream what a request would ask of it, step by step; a step that fails is the last one. */
-export async function checkUpstreams(config: Config, check: Check): Promise<void> {
+export async function checkUpstreams(config: Config, check: Check, flags = ''): Promise<void> {
   const toUpstream = [...destinationsOf(config)].filter(
     (entry): entry is [string, ToUpstream] => entry[1].to === 'upstream',
   );
@@ -26,22 +26,27 @@ export async function checkUpstreams(config: Config, check: Check): Promise<void
   for (const entries of alike.values()) {
     const names = entries.map(([name]) => name);
     const [, to] = entries[0] ?? [];
-    if (to !== undefined) await checkUpstream(config, to, names, check);
+    if (to !== undefined) await checkUpstream(config, to, { names, check, flags });
   }
 }
 
 async function checkUpstream(
   config: Config,
   to: ToUpstream,
-  names: readonly string[],
-  check: Check,
+  {
+    names,
+    check,
+    flags,
+  }: { readonly names: readonly string[]; readonly check: Check; readonly flags: string },
 ): Promise<void> {
+  const logIn = (at: ConfiguredUpstream) => loginCommand(at, flags);
   const probes = probesOf({
     upstream: to,
     connectSeconds: config.upstream.connectSeconds,
     dialect: config.dialect,
     rule: to.credential,
-    token: (at) => ownToken(config, at),
+    token: (at) => ownToken(config, at, logIn(at)),
+    logIn,
     servesOAuth: names.includes('oauth'),
     servesSockets: names.includes('worker'),
   });
@@ -55,7 +60,7 @@ async function checkUpstream(
   }
 }
 
-async function ownToken(config: Config, at: ConfiguredUpstream): Promise<string> {
+async function ownToken(config: Config, at: ConfiguredUpstream, logIn: string): Promise<string> {
   const { openUpstreamLogin } = await import('../passthrough/upstream-login.ts');
   const login = openUpstreamLogin(config, at);
   try {
@@ -63,7 +68,7 @@ async function ownToken(config: Config, at: ConfiguredUpstream): Promise<string>
   } catch (cause) {
     if (!isLoginRequired(cause)) throw cause;
     throw new ExplainedError(
-      `There is no login at ${at.url}, or it has run out: make one with \`${loginCommand(at)}\`.`,
+      `There is no login at ${at.url}, or it has run out: make one with \`${logIn}\`.`,
       { cause },
     );
   } finally {

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { access, constants, mkdtemp, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { describeHolder, runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
 import { openWriter } from '../store/embedded/writer.ts';
 import { configOf } from './config-of.ts';
 import { adviceOn, checkUpstreams } from './doctor-upstreams.ts';
-import { describeFailure } from './failure.ts';
-import type { ConfigFlags } from './flags.ts';
+import { describeFailure, ExplainedError } from './failure.ts';
+import { sameUpstreams, type ConfigFlags } from './flags.ts';
 
 /** As `sallyport doctor` tells it; what to do about a failure is the end of what it says. */
 interface Finding {
@@ -24,7 +24,7 @@ export type Check = <T>(
   says: (value: T) => string,
 ) => Promise<T | undefined>;
 
-/** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. Makes nothing. */
+/** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. Leaves nothing behind. */
 export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): Promise<void> {
   const findings: Finding[] = [];
   const check: Check = async (name, run, says) => {
@@ -63,7 +63,7 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
       );
     const advice = adviceOn(config);
     if (advice !== undefined) findings.push({ check: 'areas', status: 'warn', says: advice });
-    await checkUpstreams(config, check);
+    await checkUpstreams(config, check, sameUpstreams(flags));
   }
   const ok = findings.every(({ status }) => status !== 'fail');
   for (const { check: name, status, says } of flags.json === true ? [] : findings)
@@ -79,8 +79,16 @@ async function checkWritable(directory: string): Promise<void> {
     await access(`${resolve(directory)}/`, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await checkWritable(dirname(resolve(directory)));
+    return checkWritable(dirname(resolve(directory)));
   }
+  // Rights are not all: on a read-only disk, or in /proc, nobody makes anything. What is made to see is gone at once.
+  const made = await mkdtemp(join(directory, '.doctor-')).catch((cause: unknown) => {
+    throw new ExplainedError(
+      `Nothing can be made in ${resolve(directory)} (${(cause as NodeJS.ErrnoException).code}): choose another directory with --data-dir.`,
+      { cause },
+    );
+  });
+  await rmdir(made);
 }
 
 /** A start makes what is missing and brings what is older up to date; a gateway that runs has had its start. */

@@ -37,6 +37,11 @@ export function sameStore({ config, dataDir, store }: ConfigFlags): string {
   return given.map(([flag, value]) => (value === undefined ? '' : ` ${flag} ${quoted(value)}`)).join('');
 }
 
+/** ... and one that finds the same upstreams. Callers see it: an address may carry a password. */
+export function sameUpstreams({ store: _, ...flags }: ConfigFlags): string {
+  return sameStore(flags);
+}
+
 function quoted(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,7 +5,7 @@ import { createLog } from '../http/log.ts';
 import type { Services } from '../services.ts';
 import { startGateway } from '../start.ts';
 import { configOf } from './config-of.ts';
-import { sameStore, type ConfigFlags } from './flags.ts';
+import { sameStore, sameUpstreams, type ConfigFlags } from './flags.ts';
 import { gatewayThere } from './gateway-there.ts';
 import { reloading } from './reload.ts';
 import { countSignals } from './signals.ts';
@@ -30,6 +30,7 @@ export async function start(flags: StartFlags): Promise<void> {
   const gateway = await startGateway({
     config,
     log,
+    flags: sameUpstreams(flags),
     onFatal(error) {
       log.fatal({ err: error }, 'the store has failed');
       process.exit(1);

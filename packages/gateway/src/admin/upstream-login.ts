@@ -1,5 +1,14 @@
-import { printable, toTimestamp, TransportError } from '@sallyport/core';
-import { LoginError, loginWithDevice, logout, revokeLogin, storeLogin } from '@sallyport/oauth';
+import { printable, ServiceError, toTimestamp, TransportError } from '@sallyport/core';
+import { gatewayClient } from '@sallyport/core/contract';
+import {
+  LoginError,
+  loginWithDevice,
+  logout,
+  revokeLogin,
+  storeLogin,
+  type Credentials,
+  type DeviceLogin,
+} from '@sallyport/oauth';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/schema.ts';
 import { configuredUpstreams, type ConfiguredUpstream } from '../config/upstreams.ts';
@@ -19,13 +28,7 @@ export async function loginUpstream(name: string | undefined, flags: ConfigFlags
   const transport = upstreamTransport(config, upstream);
   try {
     const reached = { baseUrl, transport, dialect: config.dialect };
-    const login = await loginWithDevice({
-      ...reached,
-      onPrompt: ({ verification_uri: uri, user_code: code }) =>
-        void process.stderr.write(
-          `Open ${printable(uri)} in a browser and enter the code ${printable(code)}\n`,
-        ),
-    });
+    const login = await logIn(reached);
     const { stored, replaced } = await storeLogin(store, baseUrl, login);
     const { organizationId, expiresAt } = stored;
     const record = { upstream: baseUrl, organization: organizationId, expires_at: toTimestamp(expiresAt) };
@@ -41,6 +44,17 @@ export async function loginUpstream(name: string | undefined, flags: ConfigFlags
   } finally {
     await transport.close();
   }
+}
+
+/** By the name of a gateway; by that of the command line at an upstream that knows no other of ours. */
+async function logIn(reached: Omit<DeviceLogin, 'onPrompt'>): Promise<Credentials> {
+  const onPrompt: DeviceLogin['onPrompt'] = ({ verification_uri: uri, user_code: code }) =>
+    void process.stderr.write(`Open ${printable(uri)} in a browser and enter the code ${printable(code)}\n`);
+  return loginWithDevice({ ...reached, clientId: gatewayClient.id, onPrompt }).catch((error: unknown) => {
+    const isUnknown = error instanceof ServiceError && /^(invalid|unauthorized)_client$/.test(error.code);
+    if (isUnknown) return loginWithDevice({ ...reached, onPrompt });
+    throw error;
+  });
 }
 
 /** Of an upstream that is shown something else, it may be no login that is wanted. */

@@ -41,9 +41,9 @@ export function configuredUpstreams(config: Config): readonly ConfiguredUpstream
   return [undefined, ...Object.keys(config.upstreams)].flatMap((name) => upstreamOf(config, name) ?? []);
 }
 
-/** What makes the gateway's own login there. */
-export function loginCommand({ name }: Pick<ConfiguredUpstream, 'name'>): string {
-  return ['sallyport-gateway admin upstream login', name ?? []].flat().join(' ');
+/** What makes the gateway's own login there. `flags`: those that have it find this configuration, with a space before them. */
+export function loginCommand({ name }: Pick<ConfiguredUpstream, 'name'>, flags = ''): string {
+  return `${['sallyport-gateway admin upstream login', name ?? []].flat().join(' ')}${flags}`;
 }
 
 /** Throws `ConfigError` where something is said of TLS, but nothing that it is said of has any. */

@@ -19,7 +19,7 @@ export function registerFamilies(
           await guard(family, request, options);
           throw new ServiceError(
             'upstream_required',
-            `Only an upstream can serve ${prefix}: this gateway has none for ${family.name}.`,
+            `Only an upstream can serve ${prefix}, and this gateway has none for it: its operator sets upstream, or upstreams.${family.name}, to the address of one.`,
           );
         },
         handler: () => undefined,

@@ -315,7 +315,10 @@ describe.each(families)('the family $name', ({ prefix }) => {
       const answer = await ask({ authorization: 'Bearer access' });
       expect([answer.status, await answer.json()]).toEqual([
         501,
-        expect.objectContaining({ error: 'upstream_required' }),
+        expect.objectContaining({
+          error: 'upstream_required',
+          error_description: expect.stringMatching(/sets upstream, or upstreams\.\w+,/) as string,
+        }),
       ]);
     }
   });

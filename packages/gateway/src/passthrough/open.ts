@@ -2,6 +2,7 @@ import { silentLog, type Clock, type Log } from '@sallyport/core';
 import type { CredentialRule } from '../config/credentials.ts';
 import { destinationsOf, upstreamsIn, type Destination, type ToUpstream } from '../config/destinations.ts';
 import type { Config } from '../config/schema.ts';
+import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
 import type { Deliver } from './delivery.ts';
 import { createDrift, driftFile } from './drift.ts';
 import { Occupancy } from './occupancy.ts';
@@ -12,18 +13,20 @@ import type { Upstreams } from './upstreams.ts';
 
 /**
  * The pass-through of a configuration. Nothing connects before there is a request. Throws `ConfigError` where a file that it
- * names is of no use.
+ * names is of no use. `flags`: what a command on the same configuration is given, with a space before it.
  */
 export async function openPassthrough(
   config: Config,
   clock: Clock,
   log: Log = silentLog,
   outbox?: Outbox,
+  flags = '',
 ): Promise<Passthrough> {
+  const logIn = (at: ConfiguredUpstream) => loginCommand(at, flags);
   const destinations = destinationsOf(config);
   const configured = upstreamsIn(destinations);
   const upstreams = await open(configured, config, clock);
-  const logins = await ownLogins(config, configured, log);
+  const logins = await ownLogins(config, configured, { log, logIn });
   const loginFor = (rule: CredentialRule) => (rule.kind === 'login' ? logins.get(rule.at.url) : undefined);
   const drift =
     config.upstream.validation === 'off' || configured.length === 0
@@ -66,13 +69,13 @@ async function deliveryOfTelemetry(
 async function ownLogins(
   config: Config,
   configured: readonly ToUpstream[],
-  log: Log,
+  { log, logIn }: { readonly log: Log; readonly logIn: (at: ConfiguredUpstream) => string },
 ): Promise<ReadonlyMap<string, UpstreamLogin>> {
   const logins = new Map<string, UpstreamLogin>();
   for (const { credential } of configured) {
     if (credential.kind !== 'login' || logins.has(credential.at.url)) continue;
     const { openUpstreamLogin, warnWithoutLogin } = await import('./upstream-login.ts');
-    await warnWithoutLogin(config, credential.at, log);
+    await warnWithoutLogin(config, credential.at, { log, logIn: logIn(credential.at) });
     logins.set(credential.at.url, openUpstreamLogin(config, credential.at));
   }
   return logins;

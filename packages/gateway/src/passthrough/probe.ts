@@ -4,7 +4,7 @@ import { inDialect, type Dialect } from '@sallyport/core';
 import { contract, families, headerNames, workerVersion } from '@sallyport/core/contract';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { CredentialRule } from '../config/credentials.ts';
-import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
+import type { ConfiguredUpstream } from '../config/upstreams.ts';
 import { authoritiesOf } from './authorities.ts';
 
 /** What is asked of one upstream. */
@@ -16,6 +16,8 @@ export interface ProbeOptions {
   readonly rule: CredentialRule;
   /** The token of the gateway's own login, where the rule is that. */
   readonly token: (at: ConfiguredUpstream) => Promise<string>;
+  /** The command that makes one. */
+  readonly logIn: (at: ConfiguredUpstream) => string;
   readonly servesOAuth: boolean;
   readonly servesSockets: boolean;
 }
@@ -90,7 +92,7 @@ export function probesOf(options: ProbeOptions): readonly Probe[] {
         if (status !== 401 && status !== 403) return `is not refused (${status})`;
         throw new Error(
           rule.kind === 'login'
-            ? `${url} refuses the gateway's own login (${status}): run \`${loginCommand(rule.at)}\``
+            ? `${url} refuses the gateway's own login (${status}): run \`${options.logIn(rule.at)}\``
             : `${url} refuses the credential (${status}): set ${key}.credential to one that it knows`,
         );
       },

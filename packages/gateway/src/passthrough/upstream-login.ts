@@ -3,7 +3,7 @@ import type { Log, TokenSource } from '@sallyport/core';
 import { undiciTransport, type Transport } from '@sallyport/core/client';
 import { fileTokenStore, TokenProvider, type TokenStore } from '@sallyport/oauth';
 import type { Config } from '../config/schema.ts';
-import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
+import type { ConfiguredUpstream } from '../config/upstreams.ts';
 import { authoritiesOf } from './authorities.ts';
 
 /** Where the gateway's own logins at upstreams rest: one for each address, in files that only its user can read. */
@@ -34,9 +34,13 @@ export function openUpstreamLogin(config: Config, at: ConfiguredUpstream): Upstr
 }
 
 /** Says at the start what every caller would be told otherwise: the upstream cannot be asked without a login there. */
-export async function warnWithoutLogin(config: Config, at: ConfiguredUpstream, log: Log): Promise<void> {
+export async function warnWithoutLogin(
+  config: Config,
+  at: ConfiguredUpstream,
+  { log, logIn }: { readonly log: Log; readonly logIn: string },
+): Promise<void> {
   const { key, url } = at;
-  const remedy = `make one with \`${loginCommand(at)}\``;
+  const remedy = `make one with \`${logIn}\``;
   try {
     if (!(await upstreamLogins(config).load(url)))
       log.warn({ upstream: url }, `${key}.login is set, but there is no login at ${url}: ${remedy}`);

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { firstPartyClient, gatewayClient } from '@sallyport/core/contract';
 import { fetchTransport } from '@sallyport/core/client';
 import { loginWithSessionKey } from '@sallyport/oauth';
 import { expect, onTestFinished, test } from 'vitest';
@@ -41,7 +42,7 @@ async function refreshStatus(upstream: RunningGateway, refreshToken: string | un
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'refresh_token',
-      client_id: upstream.clientId,
+      client_id: gatewayClient.id,
       refresh_token: refreshToken ?? '',
     }),
   });
@@ -58,6 +59,8 @@ test('the gateway logs in at its upstream and out; a new login ends the one befo
   expect(failed).toBeUndefined();
   expect(JSON.parse(stdout)).toMatchObject({ upstream: upstream.url });
   const first = await login();
+  // So that the person who approves it, and finds it among the logins, sees what it is.
+  expect(first?.clientId).toBe(gatewayClient.id);
 
   expect((await logIn(dataDir, upstream)).failed).toBeUndefined();
   const second = await login();
@@ -85,7 +88,7 @@ function bearersSeen(): [string, string][] {
 
 /** A gateway, and what calls it for a person who is logged in there. */
 async function gatewayInFront(dataDir: string, config: Config) {
-  const gateway = await startGateway({ config });
+  const gateway = await startGateway({ config, flags: ' --config g.yaml' });
   onTestFinished(() => gateway.close());
   const { url: baseUrl } = gateway;
   const { stdout } = await adminCommand(dataDir, 'session-key');
@@ -136,7 +139,7 @@ test('each of two upstreams has a login of its own, which goes to it alone', asy
   await gateway.reload(() => read({ login: true }));
   expect(await statuses()).toEqual([200, 502]);
   expect(await (await ask('/v1/logs')).text()).toContain(
-    'run `sallyport-gateway admin upstream login telemetry`',
+    'run `sallyport-gateway admin upstream login telemetry --config g.yaml`',
   );
   expect(seenUpstream()).toEqual([...tokens, tokens[0]]);
 }, 60_000);
@@ -206,4 +209,19 @@ test('an upstream without OAuth that is shown a credential needs none, and the c
   await using upstream = await scriptedUpstream();
   const { failed } = await adminCommand(scratchDirectory(), 'upstream', 'login', '--upstream', upstream.url);
   expect(failed).toEqual([1, expect.stringContaining('upstream.credential needs no login')]);
+});
+
+test('an upstream that knows no gateways is logged in at as by the command line', async () => {
+  const upstream = await scriptedUpstream();
+  onTestFinished(() => upstream[Symbol.asyncDispose]());
+  const asked: string[] = [];
+  upstream.answer = ({ url, body }, response) => {
+    const [id] = new RegExp(`${gatewayClient.id}|${firstPartyClient.id}`).exec(body.toString()) ?? [];
+    if (id !== undefined) asked.push(id);
+    response.writeHead(url.startsWith('/.well-known/') ? 404 : 400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: id === gatewayClient.id ? 'invalid_client' : 'invalid_scope' }));
+  };
+  const { failed } = await adminCommand(scratchDirectory(), 'upstream', 'login', '--upstream', upstream.url);
+  expect(failed).toEqual([2, expect.any(String)]);
+  expect(asked).toEqual([gatewayClient.id, firstPartyClient.id]);
 });

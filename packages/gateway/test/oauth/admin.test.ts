@@ -1,5 +1,5 @@
 import { inDialect, neutralDialect } from '@sallyport/core';
-import { endpoints, firstPartyClient } from '@sallyport/core/contract';
+import { endpoints, firstPartyClient, gatewayClient } from '@sallyport/core/contract';
 import { describe, expect, test } from 'vitest';
 import { openAdminWorld } from './admin-world.ts';
 import { refusal } from './open-server.ts';
@@ -239,6 +239,7 @@ describe('OAuth clients', () => {
     await ann.client.admin.removeClient({ params });
     expect((await ann.client.admin.listClients()).map(({ client_id }) => client_id)).toEqual([
       firstPartyClient.id,
+      gatewayClient.id,
     ]);
     expect(await refusal(ann.client.admin.removeClient({ params }))).toBe('not_found');
     expect(await refusal(ann.client.admin.removeClient({ params: { client_id: firstPartyClient.id } }))).toBe(

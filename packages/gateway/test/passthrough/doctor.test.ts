@@ -66,7 +66,7 @@ describe('doctor', () => {
     expect(findings.at(-1)).toEqual([
       'credential',
       false,
-      `There is no login at ${upstream.url}, or it has run out: make one with \`sallyport-gateway admin upstream login\`.`,
+      `There is no login at ${upstream.url}, or it has run out: make one with \`sallyport-gateway admin upstream login --config g.yaml\`.`,
     ]);
   });
 

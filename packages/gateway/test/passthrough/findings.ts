@@ -17,6 +17,6 @@ export async function findingsOf(flags: Readonly<Record<string, unknown>>) {
       return undefined;
     }
   };
-  await checkUpstreams(config, check);
+  await checkUpstreams(config, check, ' --config g.yaml');
   return findings;
 }

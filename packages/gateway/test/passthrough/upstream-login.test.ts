@@ -147,10 +147,13 @@ test('a gateway that lacks its login says so at the start, and how to make one',
   const warnings = async () => {
     const lines: string[] = [];
     const to = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
-    await (await openPassthrough(config, systemClock, createLog('warn', to))).close();
+    const log = createLog('warn', to);
+    await (await openPassthrough(config, systemClock, log, undefined, ' --config g.yaml')).close();
     return lines;
   };
-  expect(await warnings()).toEqual([expect.stringContaining('sallyport-gateway admin upstream login')]);
+  expect(await warnings()).toEqual([
+    expect.stringContaining('`sallyport-gateway admin upstream login --config g.yaml`'),
+  ]);
   const login = { clientId: firstPartyClient.id, accessToken: 'token-1', expiresAt: 0, scope: 'vendor_api' };
   await upstreamLogins(config).save(upstream, { baseUrl: upstream, ...login });
   expect(await warnings()).toEqual([]);

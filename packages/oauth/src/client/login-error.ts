@@ -6,7 +6,8 @@ export const loginNextSteps = {
   denied: 'Log in again and approve the request, if it was yours.',
   expired: 'Log in again, and approve within the time shown.',
   state_mismatch: 'Nothing was stored; log in again from a fresh browser window.',
-  issuer_mismatch: 'Use the address that the service goes by, or set the expected issuer.',
+  issuer_mismatch:
+    'Log in at the address that the service goes by, or have its operator set that one (`publicUrl`).',
   timed_out: 'Log in again, or use the device flow.',
   aborted: 'Nothing was stored.',
   browser_failed: 'Use the device flow on a machine without a browser.',

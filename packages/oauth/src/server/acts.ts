@@ -35,11 +35,11 @@ export type OrganizationChanges = Partial<Pick<Organization, 'type' | 'rateLimit
  * Where an argument comes with a stamp, what `auditEntriesOf` says of the act is written in its transaction.
  */
 export interface OAuthActs extends AdminActs {
-  /** Organization and owner are made where there is no organization yet; the client is added, or brought up to date. */
+  /** Organization and owner are made where there is no organization yet; the clients are added, or brought up to date. */
   install(argument: {
     readonly organization: Organization;
     readonly owner: Account;
-    readonly client: Client;
+    readonly clients: readonly Client[];
   }): Promise<{ readonly isNew: boolean }>;
   /** Gives the secret of that name: the one kept, else `value`, kept from now on. */
   keepSecret(argument: { readonly name: string; readonly value: string }): Promise<string>;

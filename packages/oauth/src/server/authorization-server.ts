@@ -20,7 +20,7 @@ import { createApiKeys, type ApiKeys } from './api-keys.ts';
 import { createAudit, stampedStore, type Audit } from './audit.ts';
 import type { CallOrigin } from './audit-entry.ts';
 import { createAuthorization, type Authorization } from './authorize.ts';
-import { createClients, firstParty, type Clients } from './clients.ts';
+import { createClients, ownClients, type Clients } from './clients.ts';
 import { defaultOAuthConfig, type OAuthConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { createDeviceFlow, type DeviceFlow } from './device-flow.ts';
@@ -121,7 +121,7 @@ export async function createAuthorizationServer(
   const { isNew } = await store.acts.install({
     organization: newOrganization({ ids, clock }, 'Default'),
     owner: { id: ids.uuid(), email: 'owner@localhost', passwordHash: null, createdAt: clock.now() },
-    client: { ...firstParty, createdAt: clock.now() },
+    clients: ownClients.map((client) => ({ ...client, createdAt: clock.now() })),
   });
   const refreshKey = await store.acts.keepSecret({ name: 'refresh', value: randomSecret(random) });
   const maxLifetimeSeconds = Math.max(config.accessTokenSeconds, options.otherTokenSeconds ?? 0);

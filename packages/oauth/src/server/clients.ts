@@ -1,5 +1,5 @@
 import { decodePlace, pageOf, ServiceError, type Page } from '@sallyport/core';
-import { deviceGrantType, firstPartyClient, scopes } from '@sallyport/core/contract';
+import { deviceGrantType, firstPartyClient, gatewayClient, scopes } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import type { PageQuery } from './oversight.ts';
@@ -9,13 +9,16 @@ import { isWithin } from './scopes.ts';
 
 export const allGrantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', deviceGrantType];
 
-/** The client of `sallyport login` as a record: public, as all are. */
-export const firstParty: Omit<Client, 'createdAt'> = {
-  ...firstPartyClient,
-  name: 'Sallyport CLI',
-  grantTypes: allGrantTypes,
-  scope: scopes.join(' '),
-};
+/** The clients of our own programs as records: public, as all are. */
+export const ownClients: readonly Omit<Client, 'createdAt'>[] = [
+  { ...firstPartyClient, name: 'Sallyport CLI', grantTypes: allGrantTypes, scope: scopes.join(' ') },
+  {
+    ...gatewayClient,
+    name: 'Sallyport gateway',
+    grantTypes: [deviceGrantType, 'refresh_token'],
+    scope: scopes.join(' '),
+  },
+];
 
 /** Programs that may ask for tokens. */
 export interface Clients {
@@ -29,7 +32,7 @@ export interface Clients {
   get(clientId: string): Promise<Client | undefined>;
   /** Oldest first. Throws `invalid_request` for a bad offset. */
   list(query: PageQuery): Promise<Page<Client>>;
-  /** Revokes its logins, too. Throws `not_found`, `conflict` for the client of `sallyport login`. */
+  /** Revokes its logins, too. Throws `not_found`, `conflict` for those of our own programs. */
   remove(clientId: string): Promise<void>;
   /** Throws `forbidden` but to the installation's first organization: clients are not of one organization alone. */
   checkGovernor(organizationId: string): Promise<void>;
@@ -70,8 +73,9 @@ export function createClients(context: Context): Clients {
       return pageOf(await store.reads.clients({ after, limit: limit + 1 }), limit);
     },
     async remove(clientId) {
-      if (clientId === firstParty.id)
-        throw new ServiceError('conflict', '`sallyport login` uses this client: it cannot be removed.');
+      const own = ownClients.find(({ id }) => id === clientId);
+      if (own)
+        throw new ServiceError('conflict', `This is the client of the ${own.name}: it cannot be removed.`);
       if ((await store.acts.removeClient({ clientId, now: clock.now() })) === 'unknown')
         throw new ServiceError('not_found', 'There is no such client.');
       tellRevocation(context);

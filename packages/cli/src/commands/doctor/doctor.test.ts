@@ -113,7 +113,11 @@ test('another issuer than the address fails', async () => {
   expect((await doctor()).of('discovery')).toMatchObject({
     status: 'fail',
     says: expect.stringContaining('https://elsewhere.example') as string,
+    fix: expect.stringContaining('sallyport keys create') as string,
   });
+  const { of, findings } = await doctor({ SALLYPORT_TOKEN: '' });
+  expect(of('login')).toMatchObject({ status: 'warn', fix: 'See to what fails above first.' });
+  expect(JSON.stringify(findings)).not.toMatch(/sallyport login|expected issuer/);
 });
 
 test('a token that has run out is told, and no token is ever shown', async () => {
@@ -135,7 +139,7 @@ describe('this machine', () => {
     expect(ran.stderr).toBe('');
     expect(ran.stdout).toMatch(/^ok {4}versions: .*\nok {4}configuration: http:\/\/127\.0\.0\.1:9/);
     expect(ran.stdout).toMatch(
-      /\nfail {2}address: .* connection refused\.\n {6}Is the gateway running\?.*\n$/,
+      /\nfail {2}address: .* connection refused\.\n {6}Is the gateway running\?.*\nwarn {2}login: .*\n {6}See to what fails above first\.\n$/,
     );
   });
 

@@ -33,8 +33,7 @@ export async function doctor(context: Context): Promise<number> {
   if (configured.status !== 'fail') {
     await look('config folder', () => writable(context.settings.configDir));
     await look('state folder', () => stateFolder(context));
-    const loggedIn = await look('login', () => login(context));
-    await network(context, look, loggedIn.status === 'ok');
+    await network(context, look);
   }
   const isWell = findings.every(({ status }) => status !== 'fail');
   if (terminal.json) terminal.result({ json: { ok: isWell, findings }, human: '' });
@@ -43,15 +42,20 @@ export async function doctor(context: Context): Promise<number> {
 
 type Look = <V extends Finding>(check: string, act: () => V | Promise<V>) => Promise<V | Finding>;
 
-async function network(context: Context, look: Look, isLoggedIn: boolean): Promise<void> {
+async function network(context: Context, look: Look): Promise<void> {
   const reached = reach(context);
   const named = await look('name', () => name(context));
   const heard = named.status === 'fail' ? undefined : await listen(context, look, reached);
-  if (heard === undefined) return;
+  if (heard === undefined) {
+    await look('login', () => login(context, false));
+    return;
+  }
   await look('clock', () => clockSkew(heard));
   const ready = await look('readiness', () => readiness(heard));
-  await look('discovery', () => discovery(context, reached));
-  if (isLoggedIn) await look('account', () => account(context, reached));
+  const discovered = await look('discovery', () => discovery(context, reached));
+  // Where nobody can log in, nobody is told to.
+  const loggedIn = await look('login', () => login(context, discovered.status !== 'fail'));
+  if (loggedIn.status === 'ok') await look('account', () => account(context, reached));
   await look('WebSocket', () => upgrade(context, reached, 'isGateway' in ready && ready.isGateway));
 }
 

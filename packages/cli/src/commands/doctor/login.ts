@@ -9,8 +9,8 @@ import { patienceMs, type Reached } from './service.ts';
 
 const logIn = 'Run: sallyport login';
 
-/** What is there to log in with, without asking anybody. */
-export async function login(context: Context): Promise<Finding> {
+/** What is there to log in with, without asking anybody. `mayLogIn`: whether a login could be made here. */
+export async function login(context: Context, mayLogIn = true): Promise<Finding> {
   const { clock, settings } = context;
   if (settings.token !== undefined) {
     const expiresAt = expiryOf(settings.token);
@@ -25,7 +25,10 @@ export async function login(context: Context): Promise<Finding> {
   const { store, loginKey } = loginStore(context);
   const stored = await store.load(loginKey);
   if (stored === undefined)
-    return warn(`there is no login for ${shownLogin(loginKey)}`, `Run: ${loginCommand(settings)}`);
+    return warn(
+      `there is no login for ${shownLogin(loginKey)}`,
+      mayLogIn ? `Run: ${loginCommand(settings)}` : 'See to what fails above first.',
+    );
   return describe(stored, (await store.whereIs(loginKey)) ?? '', clock.now());
 }
 

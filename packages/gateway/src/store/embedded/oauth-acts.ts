@@ -77,13 +77,13 @@ function installationActs(
   }
 
   return {
-    install({ organization, owner, client }) {
+    install({ organization, owner, clients }) {
       const isNew = anyOrganization.get() === undefined;
       if (isNew) {
         addOrganization(organization);
         addAccount(owner, organization.id, 'admin');
       }
-      addClient(client);
+      for (const client of clients) addClient(client);
       return { isNew };
     },
     keepSecret({ name, value }) {
