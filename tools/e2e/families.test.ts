@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { WebSocketServer } from 'ws';
 import { families } from '@sallyport/core/contract';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { binDir, Installation } from './installation.ts';
@@ -23,6 +24,17 @@ async function answer(request: IncomingMessage): Promise<{ type: string; text: s
 
 const upstream = createServer((request, response) => {
   void answer(request).then(({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text));
+});
+
+const voices = new WebSocketServer({ noServer: true });
+const goodbyes: number[] = [];
+upstream.on('upgrade', (request, socket, head) => {
+  const { method = '', url = '', headers } = request;
+  seen.push({ method, url, key: String(headers['x-api-key']), body: '' });
+  voices.handleUpgrade(request, socket, head, (voice) => {
+    voice.on('message', (data, binary) => voice.send(data, { binary }));
+    voice.on('close', (code) => goodbyes.push(code));
+  });
 });
 
 beforeAll(async () => {
@@ -70,4 +82,18 @@ test('a message is streamed', async () => {
       .split('\n')
       .map((line) => JSON.parse(line) as unknown),
   ).toMatchObject([{ event: 'one' }, { event: 'two' }]);
+});
+
+test('a voice is talked to line by line, until stdin ends or Ctrl-C', async () => {
+  const asked = { method: 'GET', url: '/api/ws/voice/one', key: 'sk-team', body: '' };
+  const piped = installation.sallyport(['api', 'WS', asked.url], { input: 'one\ntwo\n' });
+  expect(await piped.end(), piped.screen).toBe(0);
+  expect(piped.stdout).toBe('one\ntwo\n');
+  const typed = installation.sallyport(['api', asked.url], { isTyped: true });
+  typed.type('three\n');
+  await typed.shows(/^three$/m);
+  expect(await typed.stop('SIGINT')).toBe(130);
+  expect(typed.screen).toBe('three\n');
+  expect(seen.splice(0)).toEqual([asked, asked]);
+  expect(goodbyes).toEqual([1000, 1000]);
 });

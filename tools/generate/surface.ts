@@ -8,6 +8,7 @@ import {
   isRateLimited,
   refusalStatuses,
   type Endpoint,
+  type Family,
 } from '@sallyport/core/contract';
 
 /** `docs/surface.md` from the contract; run this file to write it. A test compares the two. */
@@ -108,9 +109,14 @@ function bytes(count: number): string {
   return count >= 1024 * 1024 ? `${count / 1024 / 1024} MiB` : `${count / 1024} KiB`;
 }
 
+function renderFamily({ prefix, transport }: Family): string {
+  const how = transport === 'websocket' ? ': WebSockets; `sallyport api WS PATH` opens one' : '';
+  return `- \`${prefix}\`${how}`;
+}
+
 const familiesSection = `## Only with an upstream
 
-${families.map(({ prefix }) => `- \`${prefix}\``).join('\n')}
+${families.map(renderFamily).join('\n')}
 
 Without an upstream, what is under these paths answers 501 \`upstream_required\`.`;
 

@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { TransportError, type Clock, type Timer } from '@sallyport/core';
-import { toServiceError, type ClientOptions } from '@sallyport/core/client';
+import { incomingAnswer, toServiceError, tunnelAgent, type ClientOptions } from '@sallyport/core/client';
 import { WebSocket, type RawData } from 'ws';
 import { maxFrameBytes } from '../protocol/frames.ts';
-import { tunnelAgent } from './tunnel.ts';
 
 const handshakeTimeoutMs = 10_000;
 /** We speak at least this often: leases live on it, and a peer that does not ping has to pong. */
@@ -70,7 +68,7 @@ export class LiveSocket {
         );
     });
     socket.on('unexpected-response', (_, response) => {
-      void toRefusal(response, url, clock.now()).then((error) => this.#abandon(error));
+      void toServiceError(incomingAnswer(response), url, clock.now()).then((error) => this.#abandon(error));
     });
     let wasOpen = false;
     socket.on('upgrade', (response) => (this.#connection = response.socket));
@@ -136,20 +134,4 @@ export class LiveSocket {
     this.#timers.get(name)?.cancel();
     this.#timers.set(name, this.#clock.after(ms, act));
   }
-}
-
-async function toRefusal(response: IncomingMessage, url: string, now: number): Promise<Error> {
-  const text = async () => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString('utf8');
-  };
-  const headers = Object.fromEntries(
-    Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
-  );
-  return toServiceError(
-    { status: response.statusCode ?? 0, headers, text, stream: () => response },
-    url,
-    now,
-  );
 }

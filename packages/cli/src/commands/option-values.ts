@@ -37,3 +37,10 @@ export function environmentChoice(text: string): string {
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];
 }
+
+/** Names of subprotocols (RFC 6455 4.1), each once. */
+export function subprotocols(value: string, previous: readonly string[]): readonly string[] {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(value)) throw new InvalidArgumentError('one name is needed');
+  if (previous.includes(value)) throw new InvalidArgumentError('it is named twice');
+  return [...previous, value];
+}

@@ -14,8 +14,10 @@ export interface Output {
 /** The one writer of both streams: data on stdout, everything for the person's eyes on stderr. */
 export interface Terminal {
   readonly json: boolean;
-  /** Data: raw text on stdout. */
-  out(text: string): void;
+  /** Data: raw text, or bytes, on stdout. */
+  out(data: string | Uint8Array): void;
+  /** Whether a person looks at stdout. */
+  readonly isForEyes: boolean;
   /** The result of a command, or one record of a stream: a JSON line with `--json`, else its human text and a line end. */
   result(output: Output): void;
   /** A notice on stderr, one line. */
@@ -60,14 +62,15 @@ export function createTerminal(
   const columns = isPlain ? 0 : stderr.columns;
   let isStatusShown = false;
   /** A status line that is shown makes room first, whichever stream is written to: both are on the one screen. */
-  const write = (stream: NodeJS.WriteStream, text: string) => {
+  const write = (stream: NodeJS.WriteStream, data: string | Uint8Array) => {
     if (isStatusShown) stderr.write(eraseLine);
     isStatusShown = false;
-    stream.write(text);
+    stream.write(data);
   };
   return {
     json,
-    out: (text) => write(stdout, text),
+    out: (data) => write(stdout, data),
+    isForEyes: stdout.isTTY,
     result: (output) => write(stdout, `${json ? JSON.stringify(output.json) : output.human}\n`),
     note: (text) => write(stderr, `${text}\n`),
     err: (text) => write(stderr, text),

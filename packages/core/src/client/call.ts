@@ -2,13 +2,14 @@ import { systemClock, type Clock } from '../clock.ts';
 import { defaultLimits, type Endpoint } from '../contract/endpoint.ts';
 import { headerNames } from '../contract/headers.ts';
 import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
-import { ServiceError, TransportError } from '../errors.ts';
+import { TransportError } from '../errors.ts';
 import { createIds, type Ids } from '../ids.ts';
-import { isLoginRequired, type TokenSource } from '../ports.ts';
+import type { TokenSource } from '../ports.ts';
 import { systemRandom } from '../random.ts';
 import { sendWithRetries, type Retry } from '../transport/retry.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { toServiceError } from './answer.ts';
+import { withBearer } from './bearer.ts';
 import { encodeBody, type EncodedBody } from './encoding.ts';
 
 export interface ClientOptions {
@@ -63,37 +64,17 @@ export async function send(
   input: CallInput,
   call: CallOptions = {},
 ): Promise<TransportResponse> {
-  const { transport, tokens, clock = systemClock } = options;
-  const needsBearer = endpoint.auth !== 'none';
+  const { transport, clock = systemClock } = options;
   const pauses = mayRepeat(endpoint, input)
     ? (endpoint.limits?.retryPausesMs ?? defaultLimits.retryPausesMs)
     : [];
   const body = call.encodedBody ?? (await encodeBody(endpoint, input.body));
-  let bearer: string | undefined;
-  const attempt = async (forceRefresh: boolean) => {
-    const refused = forceRefresh && bearer !== undefined && { refused: bearer };
-    bearer =
-      call.bearer ??
-      (needsBearer
-        ? await tokens
-            ?.token({ forceRefresh, ...refused, ...(call.signal && { signal: call.signal }) })
-            .catch((error: unknown) => {
-              if (endpoint.auth === 'optional' && isLoginRequired(error)) return undefined;
-              throw error;
-            })
-        : undefined);
+  return withBearer(options, endpoint, call, async (bearer) => {
     const request = toRequest(options, endpoint, input, call, { bearer, body });
     const answer = await sendWithRetries(transport, request, pauses, clock, call.onRetry);
     if (answer.status < 300) return answer;
     throw await toServiceError(answer, request.url, clock.now());
-  };
-  try {
-    return await attempt(false);
-  } catch (error) {
-    const mayRefresh = needsBearer && tokens !== undefined && call.bearer === undefined;
-    if (!mayRefresh || !(error instanceof ServiceError) || error.status !== 401) throw error;
-    return attempt(true);
-  }
+  });
 }
 
 /** A row that takes an `Idempotency-Key` is only safe to repeat with one. */

@@ -54,7 +54,3 @@ test('who reads a stream may wait as long as it takes', async () => {
   expect(seen).toEqual(['1']);
   expect(asked[0]).toMatchObject({ idleMs: 0, timeoutMs: 600_000, body: '{"stream":true,"model":"m"}' });
 });
-
-test('a family of WebSockets has no methods', () => {
-  expect(Object.keys(clientOf().client)).not.toContain('voice');
-});

@@ -9,6 +9,7 @@ import {
   type ClientOptions,
 } from './call.ts';
 import { encodeForm, type EncodedBody } from './encoding.ts';
+import { socketFamilyClient, type SocketFamilyClient } from './sockets.ts';
 
 /** What the contract leaves to the upstream: any JSON object. A caller who knows more names its own type. */
 export type OpenObject = Readonly<Record<string, unknown>>;
@@ -40,16 +41,21 @@ export interface FamilyClient {
 }
 
 type Rows = (typeof families)[number];
-/** The families with methods, by name; those of WebSockets have none. */
+/** The families, by name. */
 export type FamilyClients = {
-  readonly [F in Rows as F extends { readonly transport: 'websocket' } ? never : F['name']]: FamilyClient;
+  readonly [F in Rows as F['name']]: F extends { readonly transport: 'websocket' }
+    ? SocketFamilyClient
+    : FamilyClient;
 };
 
 export function familyClients(options: ClientOptions): FamilyClients {
-  const withMethods = families.filter((family: Family) => family.transport !== 'websocket');
-  return Object.fromEntries(
-    withMethods.map((family) => [family.name, familyClient(options, family, [])]),
-  ) as FamilyClients;
+  const clients = families.map((family: Family) => [
+    family.name,
+    family.transport === 'websocket'
+      ? socketFamilyClient(options, family, [])
+      : familyClient(options, family, []),
+  ]);
+  return Object.fromEntries(clients) as FamilyClients;
 }
 
 function familyClient(options: ClientOptions, family: Family, segments: readonly string[]): FamilyClient {

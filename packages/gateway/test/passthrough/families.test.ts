@@ -73,3 +73,19 @@ test('files go up and come down', async () => {
   for await (const chunk of client.files.at('file_1', 'content').download()) bytes.push(chunk);
   expect(Buffer.concat(bytes).toString()).toBe('some text');
 });
+
+test('voice is a WebSocket, which is closed through both, or refused in the words of the vendor', async () => {
+  const socket = await client.voice.at('one').connect({ query: { lang: 'en' }, protocols: ['v1'] });
+  const asked = await upstream.asked(1);
+  expect(`${asked?.method} ${asked?.url}`).toBe('GET /api/ws/voice/one?lang=en');
+  expect(asked?.headers).toMatchObject({ authorization: 'Bearer access', via: '1.1 sallyport' });
+  expect(socket.protocol).toBe('v1');
+  await socket.send({ type: 'start' });
+  await socket.send(Buffer.from([0, 255]));
+  const seen: unknown[] = [];
+  for await (const message of socket) if (seen.push(message) === 2) void socket.close();
+  expect(seen).toEqual(['{"type":"start"}', Buffer.from([0, 255])]);
+  expect(await socket.ended).toMatchObject({ code: 1000 });
+  await expect(client.voice.at('denied').connect()).rejects.toMatchObject({ status: 403 });
+  await upstream.asked(1);
+});

@@ -1,6 +1,7 @@
 // A model vendor's API as far as its own SDK asks for it, as a process of its own: says its address, then a line per request.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
 
 const message = {
   ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'model-1', stop_sequence: null },
@@ -60,6 +61,17 @@ const server = createServer((request, response) => {
     if (path === '/v1/files') return json(file);
     return json({ type: 'error', error: { type: 'not_found_error', message: path } }, 404);
   });
+});
+const voices = new WebSocketServer({ noServer: true });
+server.on('upgrade', (request, socket, head) => {
+  const { method, url = '', headers } = request;
+  console.log(JSON.stringify({ method, url, headers, body: '' }));
+  const refusal = '{"type":"error","error":{"type":"permission_error","message":"No voice"}}';
+  if (url.includes('denied'))
+    return socket.end(`HTTP/1.1 403 No\r\ncontent-length: ${refusal.length}\r\n\r\n${refusal}`);
+  return voices.handleUpgrade(request, socket, head, (voice) =>
+    voice.on('message', (data, binary) => voice.send(data, { binary })),
+  );
 });
 server.listen(0, '127.0.0.1', () =>
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),

@@ -1,12 +1,13 @@
+import type { ClientSocket } from '@sallyport/core/client';
 import { endpoints } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { readStdin } from '../../io/stdin.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
-import { ask } from './ask.ts';
+import { ask, askForSocket } from './ask.ts';
 import { headers, members, type Fields } from './fields.ts';
-import { show } from './show.ts';
+import { head, show } from './show.ts';
 import { targetOf, type Target } from './target.ts';
 
 export interface ApiOptions {
@@ -16,6 +17,9 @@ export interface ApiOptions {
   readonly body?: string;
   readonly include?: boolean;
   readonly list?: boolean;
+  readonly subprotocol: readonly string[];
+  readonly binary?: boolean;
+  readonly close?: boolean;
 }
 
 export async function api(
@@ -29,7 +33,8 @@ export async function api(
     query: members('--query', options.query),
     hasBody: options.body !== undefined,
   });
-  refuseSocket(target);
+  if (target.isSocket) return talk(context, options, target);
+  refuseSocketOptions(options);
   const sent = headers(options.header);
   const body = options.body === '-' ? await readStdin(context, 'the body') : options.body;
   checkBody(body, sent);
@@ -52,14 +57,37 @@ function list(): Output {
   return { json: rows, human: table(['ID', 'METHOD', 'PATH', 'SUMMARY'], lines) };
 }
 
-function refuseSocket({ endpoint }: Target): void {
-  if (endpoint?.transport !== 'websocket') return;
+function refuseSocketOptions({ binary, close = true, subprotocol }: ApiOptions): void {
+  if (binary !== true && close && subprotocol.length === 0) return;
   throw new CommandError(
-    'websocket',
-    `${endpoint.id} is a WebSocket, which has no body to print.`,
+    'usage',
+    'This is no WebSocket: --binary, --no-close and --subprotocol are for those.',
     exitCodes.usage,
-    'Whether WebSockets come through: sallyport doctor',
+    'A WebSocket is opened with: sallyport api WS PATH',
   );
+}
+
+/** A WebSocket has messages, not a body. */
+async function talk(context: Context, options: ApiOptions, target: Target): Promise<number> {
+  const { include = false, binary = false, close = true, subprotocol } = options;
+  if (options.body !== undefined)
+    throw new CommandError(
+      'usage',
+      'A WebSocket takes no --body.',
+      exitCodes.usage,
+      "Each line of stdin is a message: echo '{...}' | sallyport api WS PATH",
+    );
+  const answer = await askForSocket(context, target, headers(options.header), subprotocol);
+  if (!('send' in answer))
+    return show(context, target.url, answer, { include, pretty: process.stdout.isTTY });
+  if (include) showHead(context, answer);
+  const { converse } = await import('./socket.ts');
+  return converse(context, answer, { binary, closes: close });
+}
+
+function showHead({ terminal }: Context, { status, headers: fields }: ClientSocket): void {
+  if (terminal.json) terminal.result({ json: { status, headers: fields }, human: '' });
+  else terminal.out(head({ status, headers: fields }));
 }
 
 /** Another content type is the caller's own business. */

@@ -1,6 +1,11 @@
 import { inDialect, isLoginRequired, type TokenSource } from '@sallyport/core';
-import type { TransportRequest, TransportResponse } from '@sallyport/core/client';
-import { headerNames, type Endpoint } from '@sallyport/core/contract';
+import {
+  upgrade,
+  type ClientSocket,
+  type TransportRequest,
+  type TransportResponse,
+} from '@sallyport/core/client';
+import { defaultLimits, headerNames, type Endpoint } from '@sallyport/core/contract';
 import { reach, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import type { Fields } from './fields.ts';
@@ -10,20 +15,40 @@ import { timeoutOf, type Target } from './target.ts';
  * Sends the request with the login's bearer, unless the row needs none of that kind or `headers` has a credential, and with
  * the row's beta. No retries: what happened is what is shown; but a token that was refused is renewed once.
  */
-export async function ask(
+export function ask(
   context: Context,
   target: Target,
   headers: Fields,
   body: string | undefined,
 ): Promise<TransportResponse> {
+  return askLoggedIn(context, target, headers, body, ({ transport }, request) => transport.send(request));
+}
+
+/** Asks in the same way for a WebSocket. Gives the answer where that is refused. */
+export function askForSocket(
+  context: Context,
+  target: Target,
+  headers: Fields,
+  protocols: readonly string[],
+): Promise<ClientSocket | TransportResponse> {
+  return askLoggedIn(context, target, headers, undefined, ({ transport }, request) =>
+    upgrade(transport, { ...request, timeoutMs: defaultLimits.timeoutMs, protocols }),
+  );
+}
+
+async function askLoggedIn<A extends { readonly status: number }>(
+  context: Context,
+  target: Target,
+  headers: Fields,
+  body: string | undefined,
+  by: (reached: ReturnType<typeof reach>, request: TransportRequest) => Promise<A>,
+): Promise<A> {
   const reached = reach(context);
   const tokens = takesLogin(target.endpoint, headers) ? tokensOf(context, reached) : undefined;
   const signal = context.interrupt.asked;
   const bearer = await bearerOf(tokens, target.endpoint, signal);
   const send = (token: string | undefined) =>
-    reached.transport.send(
-      toRequest(context, target, headers, { body, bearer: token, common: reached.headers }),
-    );
+    by(reached, toRequest(context, target, headers, { body, bearer: token, common: reached.headers }));
   const answer = await send(bearer);
   if (answer.status !== 401 || tokens === undefined || bearer === undefined) return answer;
   try {

@@ -2,6 +2,7 @@ import { readServerSentEvents, toServiceError, type TransportResponse } from '@s
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
 import { tellFailure, toFailure } from '../../io/failure.ts';
+import { parse } from './json.ts';
 
 /** How an answer is printed. */
 export interface Showing {
@@ -66,19 +67,12 @@ async function showStream(
   return exitCodes.done;
 }
 
-function head({ status, headers }: TransportResponse): string {
+/** As a person reads it. */
+export function head({ status, headers }: Pick<TransportResponse, 'status' | 'headers'>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
   return `HTTP ${status}\n${lines.join('')}\n`;
 }
 
 function isType({ headers }: TransportResponse, type: string): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === type;
-}
-
-function parse(text: string): { readonly json: unknown } | undefined {
-  try {
-    return { json: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
 }

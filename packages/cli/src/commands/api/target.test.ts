@@ -25,7 +25,7 @@ describe('what is called', () => {
     for (const prefix of ['', '/team']) {
       const given = words.map((word) => word.replace(host, host + prefix));
       const { endpoint, ...target } = at(host + prefix, given, more);
-      expect(target).toEqual({ method, url: host + prefix + path });
+      expect(target).toEqual({ method, url: host + prefix + path, isSocket: false });
       expect(endpoint?.id).toBe(id);
     }
   });
@@ -40,6 +40,18 @@ describe('what is called', () => {
   ])('%j is wrong usage', (words, more, message) => {
     expect(() => at(host, words, more)).toThrow(message);
   });
+});
+
+test.each([
+  [['WS', '/v2/news'], true],
+  [['ws', '/v1/sessions'], true],
+  [['/api/ws/voice'], true],
+  [['GET', '/api/ws/voice/one?a=1'], true],
+  [['GET', '/v1/environments/e/bridge/ws'], true],
+  [['POST', '/api/ws/voice/one'], false],
+  [['/api/ws/voices'], false],
+])('%j is a WebSocket: %s', (words, isSocket) => {
+  expect(at(`${host}/team`, words)).toMatchObject({ isSocket });
 });
 
 test('a family may take as long as its client gives it, a row as long as its limit', () => {

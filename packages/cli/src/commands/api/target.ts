@@ -1,6 +1,13 @@
 import { didYouMean, inDialect, type Dialect } from '@sallyport/core';
 import { endpointUrl } from '@sallyport/core/client';
-import { defaultLimits, endpoints, familyTimeoutMs, type Endpoint } from '@sallyport/core/contract';
+import {
+  defaultLimits,
+  endpoints,
+  families,
+  familyTimeoutMs,
+  type Endpoint,
+  type Family,
+} from '@sallyport/core/contract';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Fields } from './fields.ts';
@@ -10,6 +17,8 @@ export interface Target {
   readonly method: string;
   readonly url: string;
   readonly endpoint: Endpoint | undefined;
+  /** Whether it is asked for a WebSocket, by GET. */
+  readonly isSocket: boolean;
 }
 
 export interface TargetInput {
@@ -21,7 +30,7 @@ export interface TargetInput {
 /** Where it is called, and in which words. */
 type Gateway = Pick<Settings, 'baseUrl' | 'dialect'>;
 
-/** Reads `bridge.list`, `GET /v1/sessions` or `/v1/sessions`. Throws where that is no endpoint, or not of `baseUrl`. */
+/** Reads `bridge.list`, `GET /v1/sessions` or `/v1/sessions`; `WS /path` is a WebSocket whatever the contract says. Throws where that is no endpoint, or not of `baseUrl`. */
 export function targetOf(words: readonly string[], gateway: Gateway, input: TargetInput): Target {
   const [first, second, ...others] = words;
   if (first === undefined || others.length > 0) throw usage('What is called is an endpoint, or METHOD PATH.');
@@ -54,11 +63,12 @@ function ofRow(endpoint: Endpoint, { baseUrl, dialect }: Gateway, { params, quer
     method,
     url: within(baseUrl, endpointUrl(baseUrl, { path: filled(inDialect(path, dialect), params) }, { query })),
     endpoint,
+    isSocket: endpoint.transport === 'websocket',
   };
 }
 
 function ofPath(
-  method: string,
+  said: string,
   path: string,
   { baseUrl, dialect }: Gateway,
   { params, query }: TargetInput,
@@ -67,7 +77,20 @@ function ofPath(
   const url = new URL(within(baseUrl, absolute));
   for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
   const called = url.pathname.slice(new URL(baseUrl).pathname.replace(/\/$/, '').length);
-  return { method, url: url.href, endpoint: rowOf(method, called, dialect) };
+  const method = said === 'WS' ? 'GET' : said;
+  const endpoint = rowOf(method, called, dialect);
+  const isSocket =
+    said === 'WS' ||
+    endpoint?.transport === 'websocket' ||
+    (method === 'GET' && endpoint === undefined && isOfSockets(called, dialect));
+  return { method, url: url.href, endpoint, isSocket };
+}
+
+function isOfSockets(path: string, dialect: Dialect): boolean {
+  return families.some(
+    (family: Family) =>
+      family.transport === 'websocket' && `${path}/`.startsWith(`${inDialect(family.prefix, dialect)}/`),
+  );
 }
 
 /** The most literal row wins: `/environments/bridge` is no `/environments/{id}`. */

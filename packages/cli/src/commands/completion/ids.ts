@@ -73,7 +73,7 @@ function candidate(value: string, says: string): Candidate {
 
 const ignore = () => undefined;
 const silent: Terminal = {
-  ...{ json: true, columns: 0 },
+  ...{ json: true, isForEyes: false, columns: 0 },
   ...{ out: ignore, result: ignore, note: ignore, err: ignore, status: ignore },
   style: (_style, text) => text,
 };
