@@ -21,6 +21,7 @@ export const loginNextSteps = {
   token_refused: 'Set it to a valid token, or unset it to use the stored login.',
   store_locked: 'Try again when the other process is done.',
   store_corrupt: 'Log out, or move the file away, and log in again.',
+  store_newer: 'Use that release, or log in again here.',
   store_full: 'Make room on that disk, and try again.',
   keychain_failed: 'Unlock the keychain, or log in again and keep the login in a file.',
   store_failed: 'Make the folder readable and writable for this account.',

@@ -130,8 +130,9 @@ test('a new login gives the one that it replaced, unless its refresh token is th
   expect(await storeLogin(store, 'main', login({ refreshToken: 'rt-9' }))).not.toHaveProperty('replaced');
 });
 
-test('a new login replaces a damaged one', async () => {
-  await storeLogin({ ...store, load: corrupt }, 'main', login());
+test.each(['store_corrupt', 'store_newer'] as const)('a new login replaces one that is %s', async (code) => {
+  const load = () => Promise.reject(new LoginError(code, 'No login.'));
+  await storeLogin({ ...store, load }, 'main', login());
   expect(await store.load('main')).toMatchObject(login({ expiresAt: expect.any(Number) as number }));
 });
 

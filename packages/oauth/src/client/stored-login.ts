@@ -9,7 +9,7 @@ export interface StoredLogin {
   readonly replaced?: Credentials;
 }
 
-/** Stores a new login, over whatever was there, damaged or not. A trusted device token stays, if it is the same account's. */
+/** Stores a new login, over whatever was there, readable or not. A trusted device token stays, if it is the same account's. */
 export function storeLogin(store: TokenStore, key: string, login: Credentials): Promise<StoredLogin> {
   return store.withLock(key, async () => {
     const replaced = await previous(store, key);
@@ -51,7 +51,8 @@ async function previous(store: TokenStore, key: string): Promise<Credentials | u
     return await store.load(key);
   } catch (error) {
     // What cannot be read cannot be kept; what can be stored is the new login's place to say.
-    if (error instanceof LoginError && /^(store_corrupt|keychain_failed)$/.test(error.code)) return undefined;
+    if (error instanceof LoginError && /^(store_corrupt|store_newer|keychain_failed)$/.test(error.code))
+      return undefined;
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
 } from '../../test/scripted-server.ts';
 import { memoryTokenStore } from '../store/memory.ts';
 import type { Credentials, TokenStore } from '../store/token-store.ts';
+import { LoginError } from './login-error.ts';
 import { TokenProvider } from './token-provider.ts';
 
 const transport = undiciTransport();
@@ -134,6 +135,50 @@ describe('a stored token', () => {
       'disk full',
     );
     expect(refreshes()).toEqual([]); // and the login is not used up
+  });
+
+  // The service would take the one in the store for stolen once its grace is over, and end the login.
+  test('that the store could not take, as a keychain that locks just then, is stored once it can be, not renewed anew', async () => {
+    await store.save('main', login({ expiresAt: 0 }));
+    let isLocked = false;
+    const locking: TokenStore = {
+      ...store,
+      async save(key, credentials) {
+        if (isLocked) throw new LoginError('keychain_failed', 'It is locked.');
+        await store.save(key, credentials);
+      },
+    };
+    server.on('/v1/oauth/token', () => {
+      isLocked = refreshes().length === 1;
+      return { body: tokens(refreshes().length) };
+    });
+    const tokenSource = new TokenProvider({ store: locking, key: 'main', transport, clock });
+    const failed = { code: 'keychain_failed' };
+    await expect(tokenSource.token()).rejects.toMatchObject(failed);
+    await expect(tokenSource.token()).rejects.toMatchObject(failed);
+    await store.save('main', login({ expiresAt: 0, deviceToken: 'tdt-1' }));
+    isLocked = false;
+    expect(await tokenSource.token()).toBe(accessToken('at-1'));
+    expect(await store.load('main')).toMatchObject({ refreshToken: 'rt-1', deviceToken: 'tdt-1' });
+    expect(refreshes()).toEqual(['rt-0']);
+    await clock.advance(3_600_000);
+    expect(await tokenSource.token()).toBe(accessToken('at-2'));
+    expect(refreshes()).toEqual(['rt-0', 'rt-1']);
+  });
+
+  test('that the store could not take is forgotten for a newer login', async () => {
+    await store.save('main', login({ expiresAt: 0 }));
+    let saves = 0;
+    const failing: TokenStore = {
+      ...store,
+      save: (key, credentials) =>
+        (saves += 1) === 2 ? Promise.reject(new Error('locked')) : store.save(key, credentials),
+    };
+    const tokenSource = new TokenProvider({ store: failing, key: 'main', transport, clock });
+    await expect(tokenSource.token()).rejects.toThrow('locked');
+    await store.save('main', login({ accessToken: 'at-new', refreshToken: 'rt-new', expiresAt: 0 }));
+    expect(await tokenSource.token()).toBe(accessToken('at-2'));
+    expect(refreshes()).toEqual(['rt-0', 'rt-new']);
   });
 
   test('still good is given while the service is away', async () => {

@@ -31,6 +31,8 @@ export class TokenProvider implements TokenSource {
   /** The access token of the login that was seen last, usable or not. */
   #seen: string | undefined;
   #server: DiscoveredServer | undefined;
+  /** Renewed, but the store failed just then: what it has is spent, and the service takes it for stolen soon. */
+  #unstored: { readonly spent: Credentials; readonly renewed: Credentials } | undefined;
 
   constructor(options: TokenProviderOptions) {
     this.#options = options;
@@ -74,7 +76,7 @@ export class TokenProvider implements TokenSource {
     if (this.#isUsable(found, unwanted)) return (this.#login = found);
     return store.withLock(key, async () => {
       // Read again: whoever held the lock before may have renewed it.
-      const stored = await this.#load();
+      const stored = await this.#storedSince(await this.#load());
       return (this.#login = this.#isUsable(stored, unwanted)
         ? stored
         : await this.#refresh(stored, unwanted));
@@ -87,7 +89,9 @@ export class TokenProvider implements TokenSource {
       // Once renewed, the refresh token is used up: a store that cannot take the new login must say so before that.
       await store.save(key, stored);
       const renewed = await refreshLogin(await this.#discovered(stored), stored);
+      this.#unstored = { spent: stored, renewed };
       await store.save(key, renewed);
+      this.#unstored = undefined;
       this.#seen = renewed.accessToken;
       return renewed;
     } catch (error) {
@@ -102,6 +106,21 @@ export class TokenProvider implements TokenSource {
       if (this.#isUsable(stored, unwanted, 0)) return stored;
       throw error;
     }
+  }
+
+  /** Stores what could not be stored when it was renewed, unless another login has come in its place. */
+  async #storedSince(stored: Credentials): Promise<Credentials> {
+    const { spent, renewed } = this.#unstored ?? {};
+    if (!spent || !renewed || spent.refreshToken !== stored.refreshToken) {
+      this.#unstored = undefined;
+      return stored;
+    }
+    const { deviceToken = renewed.deviceToken } = stored;
+    const login = { ...renewed, ...(deviceToken !== undefined && { deviceToken }) };
+    await this.#options.store.save(this.#options.key, login);
+    this.#unstored = undefined;
+    this.#seen = login.accessToken;
+    return login;
   }
 
   async #load(): Promise<Credentials> {

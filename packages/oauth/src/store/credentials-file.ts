@@ -27,7 +27,7 @@ export function parsePointer(text: string): string | undefined {
   }
 }
 
-/** Reads a login; what is none is `store_corrupt`, naming the place and never its content. */
+/** Reads a login; what is none is `store_corrupt`, that of a newer release `store_newer`, naming the place, never its content. */
 export function parseCredentials(text: string, place: string): Credentials {
   const corrupt = (why: string) => new LoginError('store_corrupt', `${place} is not a stored login: ${why}.`);
   let found: unknown;
@@ -38,6 +38,11 @@ export function parseCredentials(text: string, place: string): Credentials {
   }
   if (!isJsonObject(found)) throw corrupt('it is not an object');
   const { version: written, ...login } = found;
+  if (typeof written === 'number' && written > version)
+    throw new LoginError(
+      'store_newer',
+      `${place} is of a newer release (version ${written}; this one reads ${version}).`,
+    );
   if (written !== version) throw corrupt(`its version is ${JSON.stringify(written)}, not ${version}`);
   for (const name of required) {
     if (typeof login[name] !== 'string') throw corrupt(`${name} is missing or no text`);

@@ -74,7 +74,8 @@ describe('a login', () => {
     ['{"version":1,"accessToken":"at-sec', 'not JSON'],
     ['null', 'not an object'],
     [JSON.stringify(login), 'version is undefined'],
-    [JSON.stringify({ version: 2, ...login }), 'version is 2'],
+    [JSON.stringify({ version: '2', ...login }), 'version is "2"'],
+    [JSON.stringify({ version: 0, ...login }), 'version is 0'],
     [JSON.stringify({ version: 1, ...login, accessToken: 7 }), 'accessToken'],
     [JSON.stringify({ version: 1, ...login, refreshToken: 7 }), 'refreshToken'],
     [JSON.stringify({ version: 1, ...login, expiresAt: '1' }), 'expiresAt'],
@@ -91,6 +92,17 @@ describe('a login', () => {
     expect(String(error)).toContain(why);
     expect(String(error)).not.toContain('secret');
     expect(await readFile(file, 'utf8')).toBe(content);
+  });
+
+  test('of a newer release is said to be, and is not called damaged', async () => {
+    await mkdir(directory, { recursive: true });
+    const file = join(directory, 'main.json');
+    await writeFile(file, JSON.stringify({ version: 2, ...login }));
+    const loading = fileTokenStore({ directory }).load('main');
+    await expect(loading).rejects.toMatchObject({
+      code: 'store_newer',
+      message: `${file} is of a newer release (version 2; this one reads 1). Use that release, or log in again here.`,
+    });
   });
 
   test('can be probed for, and nothing is left of that', async () => {
@@ -230,5 +242,24 @@ describe('the lock', () => {
     const longAgo = Date.now() / 1000 - 11; // the holder that is dead touches it no more
     await utimes(join(directory, 'main.json.lock'), longAgo, longAgo);
     expect(await store.withLock('main', () => Promise.resolve('free'))).toBe('free');
+  });
+
+  test('of a holder that was killed is free after 10 seconds, though the clock was set back since', async () => {
+    const child = startChild('locking-child.ts', directory);
+    await once(child.lines, 'line');
+    child.kill();
+    await child.exited;
+    const lock = join(directory, 'main.json.lock');
+    const ahead = Date.now() / 1000 + 3600;
+    await utimes(lock, ahead, ahead);
+    const clock = new ManualClock();
+    const store = fileTokenStore({ directory, clock });
+    const free = drive(
+      clock,
+      store.withLock('main', () => Promise.resolve('free')),
+    );
+    expect(await free).toBe('free');
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(10_000);
+    await expect(stat(lock)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -1,4 +1,4 @@
-import { chmod, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   fullJitter,
@@ -103,6 +103,7 @@ async function acquire(
   log: Log,
 ): Promise<() => Promise<void>> {
   const deadline = clock.monotonic() + timeoutMs;
+  const isUntouched = untouchedSince(`${file}.lock`, clock);
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await lock(file, {
@@ -117,12 +118,24 @@ async function acquire(
       });
     } catch (cause) {
       if (codeOf(cause) !== 'ELOCKED') throw cause;
+      // By its time it may be fresh for hours: the clock was set back since. That of long ago makes it stale for all who wait.
+      if (await isUntouched()) await utimes(`${file}.lock`, 0, 0).catch(absent);
       if (clock.monotonic() >= deadline) {
         throw new LoginError('store_locked', `Another process holds the login in ${file}.`, { cause });
       }
     }
     await sleep(clock, 10 + fullJitter(systemRandom, attempt, { baseMs: 20, capMs: 250 }));
   }
+}
+
+/** Tells whether a lock was seen with one and the same time for as long as a holder that lives lets it have. */
+function untouchedSince(lockFile: string, clock: Clock): () => Promise<boolean> {
+  let seen = { touchedAt: NaN, since: 0 };
+  return async () => {
+    const touchedAt = (await stat(lockFile).catch(absent))?.mtimeMs ?? NaN;
+    if (touchedAt !== seen.touchedAt) seen = { touchedAt, since: clock.monotonic() };
+    return clock.monotonic() - seen.since >= staleLockMs;
+  };
 }
 
 async function tighten(path: string, mode: number, log: Log): Promise<void> {
