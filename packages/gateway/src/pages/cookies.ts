@@ -5,8 +5,10 @@
 export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
   for (const pair of (header ?? '').split(';')) {
-    const [, name, value] = /^\s*([^=\s]+)\s*=\s*"?([\w-]*)"?\s*$/.exec(pair) ?? [];
-    if (name !== undefined && value !== undefined && !cookies.has(name)) cookies.set(name, value);
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(0, at)).trim();
+    const [, value] = /^"?([\w-]*)"?$/.exec(pair.slice(at + 1).trim()) ?? [];
+    if (name !== '' && value !== undefined && !cookies.has(name)) cookies.set(name, value);
   }
   return cookies;
 }
