@@ -58,13 +58,18 @@ export interface WakeListener {
 
 /** What stands behind credentials: a login or an API key, by its id. */
 export interface Grants {
-  /** `listener` is told once, soon after the grant stands no more, whoever ended it. Each watch has a listener of its own. */
+  /**
+   * `listener` is told once, soon after the grant stands no more, or gives no more what the listener needs, whoever saw to
+   * that. Each watch has a listener of its own.
+   */
   watch(grantId: string, listener: GrantListener): void;
   unwatch(grantId: string, listener: GrantListener): void;
 }
 
 /** An object, as `WakeListener` is. */
 export interface GrantListener {
+  /** What the account behind the grant has to be allowed in its organization; default: to be a member. */
+  readonly permission?: string | undefined;
   revoked(): void;
 }
 

@@ -1,5 +1,6 @@
 import type { WorkerTokens } from '@sallyport/bridge/server';
 import { invalidToken, isApiKey, type AuthorizationServer } from '@sallyport/oauth/server';
+import { workerPermission } from './http/admission.ts';
 import type { Authenticator } from './http/handler.ts';
 
 /** Who credentials are of, by the authorization server and the bridge. */
@@ -10,8 +11,8 @@ export function createAuthenticator(
   return {
     async accessToken(token) {
       if (isApiKey(token)) {
-        const { keyId, ...grant } = await apiKeys.verify(token);
-        return { ...grant, grantId: keyId, isApiKey: true };
+        const { accountId, organizationId, role, permissions, scopes, keyId } = await apiKeys.verify(token);
+        return { accountId, organizationId, role, permissions, scopes, grantId: keyId, isApiKey: true };
       }
       const { accountId, organizationId, role, permissions, scopes, familyId } =
         await accessTokens.verify(token);
@@ -20,8 +21,8 @@ export function createAuthenticator(
     sessionKey: (key) => sessions.authenticate(key),
     async ingress(token) {
       const worker = await workerTokens.verify(token);
-      // As an access token's: a worker's token ends with the login that it came by.
-      if (!(await grants.stands(worker.grantId))) throw invalidToken();
+      // As an access token's: a worker's token ends with the login that it came by, and with the right to have one.
+      if (!(await grants.stands(worker.grantId, workerPermission))) throw invalidToken();
       return worker;
     },
   };

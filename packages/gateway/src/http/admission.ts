@@ -1,5 +1,6 @@
 import { inDialect, ServiceError, type Dialect } from '@sallyport/core';
-import { headerNames, isRateLimited, type Endpoint, type Row } from '@sallyport/core/contract';
+import { contract, headerNames, isRateLimited, type Endpoint, type Row } from '@sallyport/core/contract';
+import { networkOf } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Caller, SessionCaller, WorkerCaller } from './handler.ts';
 import { rateLimitHeaders, type RateLimiter } from './rate-limit.ts';
@@ -138,7 +139,7 @@ function checkRate(
   limiter: RateLimiter,
 ): void {
   if (!isRateLimited(endpoint)) return;
-  const budget = limiter.take(endpoint.id, keyOf(caller) ?? request.ip);
+  const budget = limiter.take(endpoint.id, keyOf(caller) ?? networkOf(request.ip));
   if (budget === undefined) return;
   reply.headers(rateLimitHeaders(budget));
   if (!budget.allowed)
@@ -148,6 +149,14 @@ function checkRate(
 /** What the caller's credential stands on (bridge.md rule 18). */
 export function grantOf(caller: AnyCaller): string | undefined {
   return caller !== undefined && 'grantId' in caller ? caller.grantId : undefined;
+}
+
+/** What a worker's token is given for: the row that gives it asks for no less. */
+export const workerPermission = contract.worker.bridge.permission;
+
+/** What whoever is behind the call has to be allowed for as long as its answer lasts. */
+export function lastingPermission({ auth, permission }: Guarded): string | undefined {
+  return auth === 'ingress' ? workerPermission : permission;
 }
 
 function keyOf(caller: AnyCaller): string | undefined {

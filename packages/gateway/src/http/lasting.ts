@@ -1,6 +1,7 @@
 import type { Clock, Grants } from '@sallyport/core';
+import type { Endpoint } from '@sallyport/core/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { grantOf } from './admission.ts';
+import { grantOf, lastingPermission } from './admission.ts';
 import type { Call } from './call.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
@@ -18,18 +19,21 @@ export interface LastingOptions {
 
 /** Switches to the WebSocket that a handler takes; it ends with what its caller's credential stands on. */
 export function openSocket(
+  endpoint: Endpoint,
   { raw, id, caller }: FastifyRequest,
   take: SocketTaker,
   options: LastingOptions,
 ): void {
+  const permission = lastingPermission(endpoint);
   options.upgrades.accept(raw, id, (socket, endListeners) => {
     take(socket);
-    socket.open(caller, endListeners, options);
+    socket.open({ caller, permission, endListeners }, options);
   });
 }
 
 /** Sends a handler's frames until they end, or the drain or a revocation ends them. */
 export async function streamEvents(
+  endpoint: Endpoint,
   call: Call,
   reply: FastifyReply,
   result: SocketTaker | AsyncIterable<SseFrame>,
@@ -37,6 +41,7 @@ export async function streamEvents(
 ): Promise<void> {
   let farewell = 'draining';
   const stream = {
+    permission: lastingPermission(endpoint),
     end: () => call.end(),
     terminate: () => reply.raw.destroy(),
     revoked() {

@@ -15,6 +15,13 @@ export interface OpenSocketOptions {
   readonly grants?: Grants;
 }
 
+export interface Opening {
+  readonly caller: AnyCaller;
+  /** What the caller has to be allowed for as long as it lasts. */
+  readonly permission: string | undefined;
+  readonly endListeners: readonly EndListener[];
+}
+
 /**
  * A WebSocket as the engines have it: what listens to it is an object, the drain ends it, and so does the end of what its
  * caller's credential stands on. One object is all of it: there are thousands.
@@ -22,13 +29,15 @@ export interface OpenSocketOptions {
 export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, GrantListener {
   /** What carries it. */
   connection: Socket | undefined;
+  permission: string | undefined;
   #listener: SocketListener | undefined;
   #grantId: string | undefined;
   #endListeners: readonly EndListener[] = [];
   #options: OpenSocketOptions | undefined;
 
   /** Has it ended when its time has come; `endListeners` are told once it is gone. */
-  open(caller: AnyCaller, endListeners: readonly EndListener[], options: OpenSocketOptions): void {
+  open({ caller, permission, endListeners }: Opening, options: OpenSocketOptions): void {
+    this.permission = permission;
     this.#grantId = grantOf(caller);
     this.#endListeners = endListeners;
     this.#options = options;

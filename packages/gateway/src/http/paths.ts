@@ -19,3 +19,9 @@ export function matcherFor(routePattern: string): (path: string) => boolean {
 export function pathOf(url: string | undefined): string {
   return (url ?? '/').split(/[?#]/, 1)[0] ?? '/';
 }
+
+/** Without its question mark; further ones are part of it (RFC 3986 3.4). Empty where there is none. */
+export function queryOf(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}

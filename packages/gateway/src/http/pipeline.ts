@@ -133,10 +133,10 @@ async function serve(
   const result = await handler(call);
   if (way === 'socket') {
     reply.hijack();
-    openSocket(request, result as SocketTaker, options);
+    openSocket(endpoint, request, result as SocketTaker, options);
   } else if (way === 'events' && request.method !== 'HEAD') {
     reply.hijack();
-    await streamEvents(call, reply, result as SocketTaker | AsyncIterable<SseFrame>, options);
+    await streamEvents(endpoint, call, reply, result as SocketTaker | AsyncIterable<SseFrame>, options);
   } else if (result instanceof Held) {
     sendHeld(endpoint, reply, result);
   } else {

@@ -14,7 +14,11 @@ export interface Page {
   readonly error?: ServiceError | undefined;
   /** For lists. */
   readonly isWide?: boolean;
-  /** Where a form's redirect leads, beyond this origin: a browser holds `form-action` against redirects too. */
+  /**
+   * Where a form's redirect leads, beyond this origin. A browser holds `form-action` against every step of the way, and a program
+   * may send it on from there, to a page that thanks the person, say: so its scheme is let through (`http:` is https too, CSP 3
+   * 6.7.2.8).
+   */
   readonly formTarget?: string | undefined;
 }
 
@@ -28,7 +32,7 @@ export function toDocument(reply: FastifyReply, answer: Answer): string | undefi
   }
   const { title, body, error, status = error?.status ?? 200, formTarget, isWide = false } = answer;
   const retryAfterMs = error?.retryAfterMs;
-  const formAction = formTarget === undefined ? "'self'" : `'self' ${formSource(formTarget)}`;
+  const formAction = formTarget === undefined ? "'self'" : `'self' ${new URL(formTarget).protocol}`;
   reply.code(status).type('text/html; charset=utf-8');
   reply.headers({
     'content-security-policy': `default-src 'none'; style-src ${styleSource}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
@@ -59,13 +63,6 @@ export function toDocument(reply: FastifyReply, answer: Answer): string | undefi
 const mark = html`<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
   <path fill="currentColor" d="M3 22V11a9 9 0 0 1 18 0v11h-5v-9a4 4 0 0 0-8 0v9z" />
 </svg>`;
-
-/** A CSP source for a redirect URI: its origin; for what the grammar cannot name (IPv6, private-use schemes), its scheme. */
-function formSource(uri: string): string {
-  const { protocol, host, hostname } = new URL(uri);
-  const isNameable = (protocol === 'http:' || protocol === 'https:') && !hostname.startsWith('[');
-  return isNameable ? `${protocol}//${host}` : protocol;
-}
 
 /** The page of a refusal; `next` is what to do about it. */
 export function errorPage(error: ServiceError, next: Html): Page {

@@ -27,7 +27,7 @@ export function createConsentPage(
     // Judged before the sign-in: nobody is asked for a password on behalf of a bad request.
     const read = await authorization.readBrowserRequest(query);
     if (read.outcome === 'redirect') return { location: read.location };
-    if (!signedIn) return signIn.detour(`${base}${contract.oauth.authorizePage.path}?${query.toString()}`);
+    if (!signedIn) return signIn.detour(base + authorizePath(query));
     return question(visit, signedIn, read.request);
   }
 
@@ -72,7 +72,7 @@ export function createConsentPage(
       // The request came back from the browser: it is judged as if it were new.
       const read = await authorization.readBrowserRequest(query);
       if (read.outcome === 'redirect') return { location: read.location };
-      if (!signedIn) return signIn.detour(`${base}${contract.oauth.authorizePage.path}?${query.toString()}`);
+      if (!signedIn) return signIn.detour(base + authorizePath(query));
       const decision = fields.get('decision');
       if (decision === 'deny') return { location: authorization.deny(read.request) };
       if (decision !== 'approve')
@@ -81,6 +81,11 @@ export function createConsentPage(
       return { location };
     },
   };
+}
+
+/** Where the request of that query is asked about. */
+export function authorizePath(query: Fields): string {
+  return `${contract.oauth.authorizePage.path}?${query.toString()}`;
 }
 
 function destination(redirectUri: string): string {

@@ -49,12 +49,11 @@ export function createDevicePage(
       const organizationId = fields.get('organization') ?? '';
       const typed = fields.get('user_code') ?? '';
       try {
-        await deviceFlow.decide(typed, signedIn, address, { approve, organizationId });
+        return decidedPage(await deviceFlow.decide(typed, signedIn, address, { approve, organizationId }));
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
         return { ...decidedPage(await deviceFlow.find(typed, signedIn, address)), status: 409 };
       }
-      return decidedPage(await deviceFlow.find(typed, signedIn, address));
     },
   };
 

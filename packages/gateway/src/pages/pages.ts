@@ -5,7 +5,7 @@ import { pathOf } from '../http/paths.ts';
 import type { Elsewhere } from '../http/refusals.ts';
 import { createAccountPage } from './account.ts';
 import { errorPage, toDocument, type Answer } from './answer.ts';
-import { createConsentPage, type ConsentPage } from './consent.ts';
+import { authorizePath, createConsentPage, type ConsentPage } from './consent.ts';
 import { createDevicePage } from './device.ts';
 import { html } from './html.ts';
 import { createPasswordPage } from './password.ts';
@@ -25,6 +25,8 @@ export interface Pages {
 
 type Show = (visit: Visit) => Answer | Promise<Answer>;
 type Submit = (visit: Visit, fields: Fields, reply: FastifyReply) => Promise<Answer>;
+/** Where a form that was sent is to be found anew, with what it was about: a path below the base. */
+type PlaceOf = (fields: Fields) => string;
 
 const maxFormBytes = 64 * 1024;
 
@@ -63,26 +65,40 @@ export function createPages(
         return reply.send(toDocument(reply, await show(visit)));
       });
     };
-    const post = (path: string, submit: Submit) => {
+    const post = (path: string, submit: Submit, placeOf: PlaceOf = () => path) => {
       app.post(path, async (request, reply) => {
         const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-        visits.checkForm(request, fields);
+        if (!visits.isOurs(request, fields)) return reply.send(toDocument(reply, voidForm(placeOf(fields))));
         const visit = await visits.visit(request, reply);
         return reply.send(toDocument(reply, await submit(visit, fields, reply)));
       });
     };
     get('/setup', (visit) => setup.show(visit));
-    post('/setup', (visit, fields, reply) => setup.submit(reply, visit, fields));
+    post('/setup', (visit, fields, reply) => setup.submit(reply, visit, fields), about('/setup', 'token'));
     get('/login', (visit) => signIn.show(visit));
-    post('/login', (visit, fields, reply) => signIn.submit(reply, visit, fields));
-    post('/logout', (visit, _fields, reply) => signIn.leave(reply, visit));
+    post('/login', (visit, fields, reply) => signIn.submit(reply, visit, fields), about('/login', 'next'));
+    post(
+      '/logout',
+      (visit, _fields, reply) => signIn.leave(reply, visit),
+      () => '/account',
+    );
     get('/account', (visit) => account.show(visit));
     post('/account', (visit, fields) => account.submit(visit, fields));
     get('/account/password', (visit) => password.show(visit));
     post('/account/password', (visit, fields, reply) => password.submit(reply, visit, fields));
     get('/device', (visit) => device.show(visit));
-    post('/device', (visit, fields) => device.submit(visit, fields));
-    post('/consent', (visit, fields) => consent.submit(visit, fields));
+    post('/device', (visit, fields) => device.submit(visit, fields), about('/device', 'user_code'));
+    post(
+      '/consent',
+      (visit, fields) => consent.submit(visit, fields),
+      (fields) => authorizePath(new URLSearchParams(fields.get('request') ?? '')),
+    );
+  }
+
+  /** Another window may have signed in, or out, since the form was made. */
+  function voidForm(place: string): Answer {
+    const error = new ServiceError('forbidden', 'The form has expired, or was not sent from this site.');
+    return errorPage(error, html`<p><a href="${visits.base}${place}">Open the form again</a></p>`);
   }
 
   function nextStep({ retryAfterMs }: ServiceError) {
@@ -105,6 +121,11 @@ export function createPages(
       return { document: toDocument(reply, answer) };
     },
   };
+}
+
+/** The page with the one parameter that its form had hidden. */
+function about(path: string, name: string): PlaceOf {
+  return (fields) => `${path}?${new URLSearchParams({ [name]: fields.get(name) ?? '' }).toString()}`;
 }
 
 /** Fastify's own refusals (a body that is too large, or no form) have a status below 500. */

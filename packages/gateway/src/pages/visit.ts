@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { randomSecret, ServiceError, type Random } from '@sallyport/core';
 import type { AuthorizationServer, IssuedSession, SessionOrigin, SignedIn } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { queryOf } from '../http/paths.ts';
 import { cookieHeader, readCookies } from './cookies.ts';
 import { html, type Html } from './html.ts';
 
@@ -14,7 +15,7 @@ export interface Visit {
   readonly query: Fields;
   /** The address that it comes from, and what the browser calls itself. */
   readonly origin: SessionOrigin & { readonly address: string };
-  /** A hidden field that proves, on its return, that the form was ours: `checkForm`. */
+  /** A hidden field that proves, on its return, that the form was ours: `isOurs`. */
   readonly formProof: Html;
 }
 
@@ -23,8 +24,8 @@ export interface Visits {
   /** The path that the public address puts before every other. */
   readonly base: string;
   visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit>;
-  /** Throws `forbidden` for a form that another site sent, or that was made for another visitor. */
-  checkForm(request: FastifyRequest, fields: Fields): void;
+  /** Whether a form was sent from this site, and was made for this visitor. */
+  isOurs(request: FastifyRequest, fields: Fields): boolean;
   signIn(reply: FastifyReply, session: IssuedSession): void;
   signOut(reply: FastifyReply): void;
 }
@@ -67,22 +68,21 @@ export function createVisits(
       }
       return {
         signedIn: signedIn && account && { ...signedIn, email: account.email },
-        query: new URLSearchParams(request.url.split('?', 2)[1]),
+        query: new URLSearchParams(queryOf(request.url)),
         origin: { address: request.ip, userAgent: request.headers['user-agent'] ?? null },
         formProof: html`<input type="hidden" name="proof" value="${proofOf(secret)}" />`,
       };
     },
 
-    checkForm(request, fields) {
+    isOurs(request, fields) {
       const { 'sec-fetch-site': site, origin } = request.headers;
       const secret = visitorSecret(request);
-      const isOurs =
+      return (
         (site === undefined || site === 'same-origin' || site === 'none') &&
         (origin === undefined || isOwnOrigin(origin, request)) &&
         secret !== undefined &&
-        isSame(fields.get('proof') ?? '', proofOf(secret));
-      if (!isOurs)
-        throw new ServiceError('forbidden', 'The form has expired, or was not sent from this site.');
+        isSame(fields.get('proof') ?? '', proofOf(secret))
+      );
     },
 
     signIn(reply, { sessionKey }) {

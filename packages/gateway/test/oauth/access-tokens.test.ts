@@ -20,6 +20,14 @@ describe('an access token', () => {
     expect(await refusal(opened.server.accessTokens.verify(token))).toBe('invalid_token');
   });
 
+  test.each(['at+jwt', 'AT+JWT', 'application/at+jwt'])('may call its type %s (RFC 9068 4)', async (type) => {
+    const opened = await openServer();
+    const { access_token: token } = await login(opened);
+    const { signer } = opened.server;
+    const again = await signer.sign(decode(token, 1), { type, audience: issuer, lifetimeSeconds: 60 });
+    expect(await refusal(opened.server.accessTokens.verify(again))).toBe(undefined);
+  });
+
   test('is taken by a verifier whose clock is 60 seconds behind, not 61', async () => {
     const opened = await openServer();
     const { access_token: token } = await login(opened);

@@ -111,6 +111,16 @@ describe('accounts', () => {
     ).toBe(undefined);
   });
 
+  test('tries from any address of one IPv6 network count as one guesser’s', async () => {
+    const { server, owner } = await openServer();
+    await server.accounts.setPassword(owner.accountId, 'correct horse battery');
+    const tryAt = (address: string, password = 'wrong') =>
+      refusal(server.accounts.signIn('owner@localhost', password, { address, userAgent: null }));
+    for (let count = 0; count < 10; count += 1) await tryAt(`2001:db8::${count}`);
+    expect(await tryAt('2001:db8::ffff', 'correct horse battery')).toBe('rate_limited');
+    expect(await tryAt('2001:db8:0:1::1', 'correct horse battery')).toBe(undefined);
+  });
+
   test('no secret is in the store as it was given out', async () => {
     const opened = await openServer();
     const { server, owner, organizationId, store, sessionKey } = opened;

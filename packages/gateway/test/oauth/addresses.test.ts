@@ -29,3 +29,22 @@ test('where no proxy is said to be in front, what a caller says of its address c
   expect(await start('203.0.113.1')).toBe(200);
   expect(await start('203.0.113.2')).toBe(429);
 });
+
+test('requests without a credential count by the address; of IPv6 by its network', async () => {
+  const gateway = await runGateway({
+    trustProxy: true,
+    rateLimits: { default: 600, 'account.bootstrap': 1 },
+  });
+  onTestFinished(() => gateway.close());
+  const ask = async (forwardedFor: string) => {
+    const answer = await fetch(`${gateway.url}/api/bootstrap`, {
+      headers: { 'x-forwarded-for': forwardedFor },
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const addresses = ['2001:db8::1', '2001:db8::2', '2001:db8:0:1::1', '203.0.113.1', '203.0.113.2'];
+  const statuses: number[] = [];
+  for (const address of addresses) statuses.push(await ask(address));
+  expect(statuses).toEqual([200, 429, 200, 200, 200]);
+});

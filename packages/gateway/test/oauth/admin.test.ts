@@ -105,6 +105,11 @@ describe('people', () => {
     expect(new Set(seen)).toEqual(
       new Set(['owner@localhost', 'ann@example.com', 'member@example.com', 'viewer@example.com']),
     );
+    // The next page is asked for with all of the query, a question mark in it included (RFC 3986 3.4).
+    const odd = await call('GET', '/api/admin/people?limit=1&x=a?b', bearer(ann.accessToken));
+    expect(odd.headers.get('link')).toMatch(
+      /^<\/api\/admin\/people\?limit=1&x=a%3Fb&offset=[\w-]+>; rel="next"$/,
+    );
     expect((await call('GET', '/api/admin/people?limit=0', bearer(ann.accessToken))).status).toBe(400);
     expect((await call('GET', '/api/admin/people?offset=x', bearer(ann.accessToken))).status).toBe(400);
   });

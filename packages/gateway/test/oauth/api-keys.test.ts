@@ -80,6 +80,20 @@ describe('an API key', () => {
     expect(await refusal(apiKeys.verify(key))).toBe('invalid_token');
   });
 
+  test('is not made by who has just left the organization, nor a device trusted, for the day that they come back', async () => {
+    const { server, owner, organizationId } = await openServer();
+    await server.accounts.add({ email: 'ann@example.com', role: 'admin' });
+    const mine = { accountId: owner.accountId, organizationId };
+    await server.members.leave(owner.accountId, organizationId);
+    // The calls were admitted before that.
+    const key = server.apiKeys.create({ ...mine, scopes: ['vendor_api'], isApiKey: false }, {});
+    expect(await refusal(key)).toBe('invalid_token');
+    expect(await refusal(server.trustedDevices.trust(mine, 'laptop'))).toBe('invalid_token');
+    await server.members.setRole(owner.accountId, organizationId, 'member');
+    expect(await server.apiKeys.list(mine)).toEqual([]);
+    expect(await server.trustedDevices.list(mine)).toEqual([]);
+  });
+
   test('tells to the minute when it was used', async () => {
     const { create, apiKeys, mine, clock } = await open();
     const key = await create();

@@ -101,6 +101,8 @@ test('every kind of act makes its entry, and nothing else does', async () => {
     account_id: world.owner.accountId,
     details: JSON.stringify({ client_id: clientId, reason: 'code_replayed' }),
   });
+  // What ended at the first replay does not end again.
+  await expectEntries(() => refusal(world.exchange(code)));
   const device = await server.deviceFlow.start({ client_id: clientId }, '192.0.2.9');
   await expectEntries(
     () =>

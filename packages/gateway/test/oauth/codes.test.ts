@@ -1,3 +1,4 @@
+import { defaultOAuthConfig } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
 import { challenge, clientId, codeRequest, issuer, openServer, refusal, verifier } from './open-server.ts';
 
@@ -79,6 +80,8 @@ describe('the exchange of a code', () => {
       iat: Date.UTC(2026, 0, 1) / 1000,
       exp: Date.UTC(2026, 0, 1) / 1000 + 3600,
     });
+    // A verifier whose clock is a little behind would refuse it (openid-client#454).
+    expect(body).not.toHaveProperty('nbf');
     expect(await server.accessTokens.verify(tokens.access_token)).toMatchObject({
       accountId: owner.accountId,
       organizationId,
@@ -183,11 +186,32 @@ describe('the exchange of a code', () => {
     expect(await refusal(exchange(issued))).toBe('invalid_grant');
   });
 
+  test('dies with the membership of who gave it, though they come back', async () => {
+    const { server, owner, organizationId, code, exchange } = await openServer();
+    await server.accounts.add({ email: 'ann@example.com', role: 'admin' });
+    const issued = await code();
+    await server.members.leave(owner.accountId, organizationId);
+    await server.members.setRole(owner.accountId, organizationId, 'member');
+    expect(await refusal(exchange(issued))).toBe('invalid_grant');
+  });
+
   test('the verifier of RFC 7636 appendix B fits its challenge', async () => {
     const { code, exchange } = await openServer();
     const issued = await code({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' });
     expect(verifier).toBe('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk');
     expect(await refusal(exchange(issued))).toBe(undefined);
+  });
+
+  test('refusals at any address of one IPv6 network count together', async () => {
+    const failures = { ...defaultOAuthConfig.failures, tokens: 2 };
+    const { server } = await openServer({ failures });
+    const wrong = { grant_type: 'refresh_token', client_id: clientId, refresh_token: 'spr_wrong' };
+    const at = (address: string) => refusal(server.token(wrong, address));
+    expect([await at('2001:db8::1'), await at('2001:db8::2'), await at('2001:db8::3')]).toEqual([
+      'invalid_grant',
+      'invalid_grant',
+      'temporarily_unavailable',
+    ]);
   });
 
   test('after too many refusals of a client at an address further ones are 429 there; what is good passes', async () => {

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { systemRandom, type Random } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
 import { clientId, issuer, openServer, refusal } from './open-server.ts';
 
@@ -24,6 +26,21 @@ describe('the start of a device flow', () => {
   ])('refuses %s', async (_case, body, code, status) => {
     const { server } = await openServer();
     await expect(server.deviceFlow.start(body, here)).rejects.toMatchObject({ code, status });
+  });
+
+  test('draws another user code where a live one has it', async () => {
+    const bytes = [new Uint8Array(8).fill(1), new Uint8Array(8).fill(1), new Uint8Array(8).fill(2)];
+    const random: Random = {
+      ...systemRandom,
+      bytes: (count) => (count === 8 ? (bytes.shift() ?? randomBytes(8)) : randomBytes(count)),
+    };
+    const { server, clock } = await openServer({}, { random });
+    const start = async () =>
+      (await server.deviceFlow.start({ client_id: clientId }, here)).user_code.slice(0, 2);
+    expect([await start(), await start()]).toEqual(['CC', 'DD']);
+    bytes.push(new Uint8Array(8).fill(1));
+    clock.jump(900_000);
+    expect(await start()).toBe('CC');
   });
 
   test('too many pending ones are refused, and none is thrown out for them', async () => {
@@ -57,6 +74,16 @@ describe('a poll', () => {
     expect(await refusal(poll(code))).toBe('authorization_pending');
     clock.jump(8999);
     await expect(poll(code)).rejects.toMatchObject({ code: 'slow_down', details: { interval: 15 } });
+  });
+
+  test('is on time where the clock was set back since the last one', async () => {
+    const { server, clock, poll } = await openServer();
+    const { device_code: code } = await server.deviceFlow.start({ client_id: clientId }, here);
+    expect(await refusal(poll(code))).toBe('authorization_pending');
+    clock.jump(-3600_000);
+    expect(await refusal(poll(code))).toBe('authorization_pending');
+    clock.jump(3999);
+    expect(await refusal(poll(code))).toBe('slow_down');
   });
 
   test('slows down to 30 seconds at most', async () => {
@@ -102,7 +129,27 @@ describe('a poll', () => {
     await server.members.leave(ann.id, organizationId);
     expect(await refusal(poll(code))).toBe('invalid_grant');
     await server.members.setRole(ann.id, organizationId, 'member');
+    expect(await refusal(poll(code))).toBe('invalid_grant');
     expect(await server.logins.list({ accountId, organizationId })).toEqual([]);
+  });
+
+  test('one that was approved by who is being erased since gives nothing, during the erasure and after it', async () => {
+    const { server, organizationId, poll } = await openServer();
+    const ann = await server.accounts.add({ email: 'ann@example.com' });
+    const { accountId, sessionId } = await server.sessions.issue(ann.id);
+    const { device_code: code, user_code: typed } = await server.deviceFlow.start(
+      { client_id: clientId },
+      here,
+    );
+    const { user_code: another } = await server.deviceFlow.start({ client_id: clientId }, here);
+    const decide = (userCode: string) =>
+      server.deviceFlow.decide(userCode, { accountId, sessionId }, here, { approve: true, organizationId });
+    await decide(typed);
+    await server.accountData.close(ann.id);
+    expect(await refusal(poll(code))).toBe('invalid_grant');
+    expect(await refusal(decide(another))).toBe('forbidden');
+    await server.accountData.erase(ann.id);
+    expect(await refusal(poll(code))).toBe('invalid_grant');
   });
 
   test('a denied one stays denied', async () => {
@@ -189,6 +236,16 @@ describe('a typed user code', () => {
     await clock.advance(600_000);
     const decision = { approve: true, organizationId };
     expect(await refusal(server.deviceFlow.decide(right, owner, here, decision))).toBe(undefined);
+  });
+
+  test('from any address of one IPv6 network is one guesser’s', async () => {
+    const { server, owner } = await openServer();
+    const right = (await server.deviceFlow.start({ client_id: clientId }, here)).user_code;
+    const find = (code: string, address: string) =>
+      refusal(server.deviceFlow.find(code, { ...owner, sessionId: address }, address));
+    for (let count = 0; count < 20; count += 1) await find('BBBB-BBBB', `2001:db8::${count}`);
+    expect(await find(right, '2001:db8::ffff')).toBe('rate_limited');
+    expect(await find(right, '2001:db8:0:1::1')).toBe(undefined);
   });
 
   test('nobody approves for an organization that is not theirs', async () => {

@@ -51,6 +51,40 @@ describe('a watched grant', () => {
     expect(opened.ended).toEqual(expected);
   });
 
+  test('is told of a lowered role where it needs more than is left, and there alone', async () => {
+    const { server, mine, familyId, ended } = await open();
+    for (const permission of ['read', 'write', 'manage_projects'])
+      server.grants.watch(familyId, { permission, revoked: () => void ended.push(permission) });
+    await server.members.changeRole(mine.accountId, mine.organizationId, 'member');
+    await expect.poll(() => ended).toEqual(['manage_projects']);
+    expect(await server.grants.stands(familyId, 'write')).toBe(true);
+    await server.members.setRole(mine.accountId, mine.organizationId, 'viewer');
+    await expect.poll(() => ended).toEqual(['manage_projects', 'write']);
+    expect(await server.grants.stands(familyId, 'write')).toBe(false);
+    expect(await server.grants.stands(familyId)).toBe(true);
+    await server.members.leave(mine.accountId, mine.organizationId);
+    await expect.poll(() => ended).toEqual(['manage_projects', 'write', 'login', 'read', 'key']);
+  });
+
+  test.each([
+    ['nobody has renewed for 30 days', { refreshIdleSeconds: 30 * 24 * 3600 }],
+    ['is 90 days old', { refreshIdleSeconds: 1e9 }],
+  ])(
+    'is told of the end of a login that %s, once its last access token has expired',
+    async (_case, config) => {
+      const { server, clock, code, exchange } = await openServer(config);
+      const { access_token: token } = await exchange(await code());
+      const { familyId } = await server.accessTokens.verify(token);
+      let told = 0;
+      server.grants.watch(familyId, { revoked: () => void (told += 1) });
+      clock.jump((config.refreshIdleSeconds === 1e9 ? 90 : 30) * 24 * 3600_000 + 3600_000 - 1);
+      expect(await server.grants.stands(familyId)).toBe(true);
+      await clock.advance(2000);
+      await expect.poll(() => told).toBe(1);
+      expect(await server.grants.stands(familyId)).toBe(false);
+    },
+  );
+
   test('is told of a replayed code', async () => {
     const opened = await openServer();
     const code = await opened.code();
@@ -82,8 +116,8 @@ describe('a watched grant', () => {
   test('is asked for no more once nobody watches', async () => {
     const { server, store, clock } = await openServer();
     let reads = 0;
-    const read = store.reads.endedGrants.bind(store.reads);
-    store.reads.endedGrants = (argument) => {
+    const read = store.reads.standingGrants.bind(store.reads);
+    store.reads.standingGrants = (argument) => {
       reads += 1;
       return read(argument);
     };
@@ -97,11 +131,11 @@ describe('a watched grant', () => {
   test('survives a store that does not answer', async () => {
     const opened = await open();
     const { store, server, mine, clock, keyId, warnings } = opened;
-    const read = store.reads.endedGrants.bind(store.reads);
-    store.reads.endedGrants = () => Promise.reject(new Error('away'));
+    const read = store.reads.standingGrants.bind(store.reads);
+    store.reads.standingGrants = () => Promise.reject(new Error('away'));
     await server.apiKeys.revoke(keyId, mine);
     await expect.poll(() => warnings).toContain('Open streams could not be checked.');
-    store.reads.endedGrants = read;
+    store.reads.standingGrants = read;
     await clock.advance(2000);
     await expect.poll(() => opened.ended).toEqual(['key']);
   });

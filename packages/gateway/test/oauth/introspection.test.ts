@@ -50,7 +50,14 @@ describe('introspection', () => {
       { accountId: owner.accountId, organizationId, scopes: ['vendor_api'], isApiKey: false },
       {},
     );
-    expect(await introspect(key)).toMatchObject({ active: true, scope: 'vendor_api', sub: owner.accountId });
+    const active = { active: true, iss: issuer, aud: issuer, sub: owner.accountId, org: organizationId };
+    const ofKey = { ...active, scope: 'vendor_api', token_type: 'Bearer' };
+    expect(await introspect(key)).toEqual(ofKey);
+    const brief = await server.apiKeys.create(
+      { accountId: owner.accountId, organizationId, scopes: ['vendor_api'], isApiKey: false },
+      { expiresInSeconds: 60 },
+    );
+    expect(await introspect(brief)).toEqual({ ...ofKey, exp: now + 60 });
   });
 
   test('of any other token it tells that it is not active, and no more', async () => {

@@ -107,3 +107,25 @@ test.each<[string, (work: Awaited<ReturnType<typeof openWork>>) => Promise<unkno
     await expect(register).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
   },
 );
+
+test('who may no longer write keeps the streams to read by, and neither a worker nor its token', async () => {
+  const { dataDir, client, clientOf, jwt, session, worker, hints, followed } = await openWork();
+  await withAuthorizationServer({ dataDir }, async ({ accounts, organizations, members }) => {
+    const { id } = await accounts.find(email);
+    const [membership] = await organizations.of(id);
+    await members.changeRole(id, membership?.organization.id ?? '', 'viewer');
+  });
+  expect(await Promise.all([worker.code, hints.code])).toEqual([4403, 4403]);
+  const asWorker = clientOf(jwt);
+  for (const call of [
+    asWorker.worker.register({ params: { id: session.id }, bearer: jwt }),
+    asWorker.worker.events({ params: { id: session.id }, bearer: jwt, body: { events: [] } }),
+  ])
+    await expect(call).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
+  const again = client.worker.bridge({ params: { id: session.id } });
+  await expect(again).rejects.toMatchObject({ status: 403, code: 'forbidden' });
+  const reader = followed.body?.getReader();
+  const read = async () => (await reader?.read())?.done;
+  expect(await read()).toBe(false);
+  await reader?.cancel();
+});

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { callback, challenge, clientId, codeRequest, deviceGrantType, verifier } from './open-server.ts';
+import { openMemoryStore } from './open-store.ts';
 import { openOverHttp as open } from './over-http.ts';
 import { browser, password, setUp } from './visitor.ts';
 
@@ -69,6 +70,34 @@ describe('every page', () => {
     await other.get('/login');
     expect((await other.submit(page, fields)).status).toBe(403);
     expect((await visitor.submit(page, fields, { 'sec-fetch-site': 'same-origin' })).status).toBe(401);
+  });
+
+  test('a form that another window has made void leads back to where it was, and loses nothing', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const started = await opened.server.deviceFlow.start({ client_id: clientId }, '192.0.2.7');
+    const link = await opened.server.accounts.setupLink(opened.owner.accountId);
+    const { pathname, search } = new URL(link);
+    const path = authorizePath({ state: 'a?b&c' });
+    const places = {
+      [path]: path,
+      [`/device?user_code=${started.user_code}`]: `/device?user_code=${started.user_code}`,
+      '/account': '/account',
+      '/account/password': '/account/password',
+    };
+    const forms = await Promise.all(Object.keys(places).map((place) => visitor.get(place)));
+    await visitor.submit(forms[2] ?? { text: '' }, {});
+    const signIn = await visitor.get('/login?next=/device');
+    const setup = await visitor.get(pathname + search);
+    await visitor.submit(signIn, { email: 'owner@localhost', password });
+    const voided = [...forms, signIn, setup];
+    const backTo = [...Object.values(places), '/login?next=%2Fdevice', pathname + search];
+    for (const [index, form] of voided.entries()) {
+      const refused = await visitor.submit(form, { decision: 'approve' });
+      const [, back] = /<a href="([^"]+)">Open the form again/.exec(refused.text) ?? [];
+      expect([refused.status, back?.replaceAll('&amp;', '&')]).toEqual([403, backTo[index]]);
+      expect((await visitor.get(backTo[index] ?? '')).status).toBeLessThan(400);
+    }
   });
 
   test('a body that is no form is an error page', async () => {
@@ -229,9 +258,7 @@ describe('the authorization endpoint for browsers', () => {
     const { location: back } = await visitor.submit(signIn, { email: 'owner@localhost', password });
     const consent = await visitor.get(back ?? '');
     expect(consent.status).toBe(200);
-    expect(consent.headers.get('content-security-policy')).toContain(
-      "form-action 'self' http://127.0.0.1:53219;",
-    );
+    expect(consent.headers.get('content-security-policy')).toContain("form-action 'self' http:;");
     expect(consent.text).toContain('Log Sallyport CLI in?');
     const answer = await visitor.submit(consent, { decision: 'approve' });
     expect(answer.status).toBe(303);
@@ -243,6 +270,18 @@ describe('the authorization endpoint for browsers', () => {
     ]);
     const tokens = await opened.exchange(searchParams.get('code') ?? '');
     expect(tokens.token_type).toBe('Bearer');
+  });
+
+  test('gives the state back byte for byte, a question mark included, through sign-in and consent', async () => {
+    await using opened = await open();
+    await setUp(opened);
+    const visitor = browser(opened.url);
+    // As RFC 3986 3.4 lets a query have it: `URLSearchParams` would write it as %3F.
+    const start = await visitor.get(authorizePath({ state: 'a?b/c' }).replace('a%3Fb%2Fc', 'a?b/c'));
+    const signIn = await visitor.get(start.location ?? '');
+    const { location: back } = await visitor.submit(signIn, { email: 'owner@localhost', password });
+    const answer = await visitor.submit(await visitor.get(back ?? ''), { decision: 'approve' });
+    expect(new URL(answer.location ?? '').searchParams.get('state')).toBe('a?b/c');
   });
 
   test('is for the organization that the client names, and for no other', async () => {
@@ -300,9 +339,13 @@ describe('the authorization endpoint for browsers', () => {
     ]);
   });
 
-  test('a repeated redirect URI is a page too', async () => {
+  test.each([
+    'redirect_uri=https://evil.example/',
+    `state=b&redirect_uri=${callback}`,
+    `state=b&client_id=${clientId}`,
+  ])('a repeated client or redirect URI is a page too: %s', async (more) => {
     await using opened = await open();
-    const answer = await browser(opened.url).get(`${authorizePath()}&redirect_uri=https://evil.example/`);
+    const answer = await browser(opened.url).get(`${authorizePath()}&${more}`);
     expect([answer.status, answer.location]).toEqual([400, null]);
   });
 
@@ -321,6 +364,23 @@ describe('the authorization endpoint for browsers', () => {
       searchParams.get('state'),
       searchParams.get('iss'),
     ]).toEqual([callback, error, 'xyz', opened.server.issuer]);
+  });
+
+  // RFC 6749 4.1.2.1 on what an error_description is made of.
+  test.each([
+    ['state=b', 'state is sent twice.'],
+    ['x=1&x=2', 'x is sent twice.'],
+    ['%C3%BC=1&%C3%BC=2', 'A parameter is sent twice.'],
+    ['%22%5C=1&%22%5C=2', 'A parameter is sent twice.'],
+    [`${'x'.repeat(99)}=1&${'x'.repeat(99)}=2`, 'A parameter is sent twice.'],
+  ])('a repeated parameter goes back to the client in plain words: %s', async (more, description) => {
+    await using opened = await open();
+    const answer = await browser(opened.url).get(`${authorizePath()}&${more}`);
+    const { searchParams } = new URL(answer.location ?? '');
+    expect([searchParams.get('error'), searchParams.get('error_description')]).toEqual([
+      'invalid_request',
+      description,
+    ]);
   });
 
   test('a consent to a request that was changed on its way back is judged anew', async () => {
@@ -362,6 +422,23 @@ describe('/device', () => {
       again.text.includes('is logged in'),
       again.text.includes('Approve</button>'),
     ]).toEqual([200, true, false]);
+  });
+
+  test('tells what was decided in the last moment, though the code has expired by then', async () => {
+    const store = openMemoryStore();
+    let decided = () => {};
+    const acts: typeof store.acts = {
+      ...store.acts,
+      decideDeviceGrant: (act) => store.acts.decideDeviceGrant(act).finally(() => decided()),
+    };
+    await using opened = await open({}, { store: { ...store, acts } });
+    const { visitor } = await setUp(opened);
+    const { user_code: code } = await opened.server.deviceFlow.start({ client_id: clientId }, '192.0.2.7');
+    const page = await visitor.get(`/device?user_code=${code}`);
+    opened.clock.jump(899_999);
+    decided = () => opened.clock.jump(1);
+    const answer = await visitor.submit(page, { decision: 'approve' });
+    expect([answer.status, answer.text.includes('is logged in')]).toEqual([200, true]);
   });
 
   test('shows that it was denied, before and after', async () => {

@@ -1,4 +1,4 @@
-import { createAuthorizationServer } from '@sallyport/oauth/server';
+import { createAuthorizationServer, defaultOAuthConfig } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
 import { clientId, openServer, refusal, type TestServer } from './open-server.ts';
 
@@ -101,6 +101,25 @@ describe('a refresh', () => {
     const again = await opened.refresh(full.refresh_token ?? '');
     // Of blanks alone it names none, which is no scope at all (RFC 6749 3.3).
     expect((await opened.refresh(again.refresh_token ?? '', { scope: ' ' })).scope).toBe(full.scope);
+  });
+
+  test('after too many refusals of a login further ones are 429 wherever they come from; its good token passes', async () => {
+    const failures = { ...defaultOAuthConfig.failures, tokens: 2, windowSeconds: 60 };
+    const opened = await openServer({ failures });
+    const { refresh } = await login(opened);
+    const ask = (address: string, scope = '') =>
+      opened.server.token(
+        { grant_type: 'refresh_token', client_id: clientId, refresh_token: refresh, scope },
+        address,
+      );
+    expect(await refusal(ask('192.0.2.1', 'root'))).toBe('invalid_scope');
+    expect(await refusal(ask('192.0.2.2', 'root'))).toBe('invalid_scope');
+    await expect(ask('192.0.2.3', 'root')).rejects.toMatchObject({
+      code: 'temporarily_unavailable',
+      status: 429,
+      retryAfterMs: 60_000,
+    });
+    expect(await refusal(ask('192.0.2.3'))).toBe(undefined);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { ServiceError } from '@sallyport/core';
 import { emailForm } from '@sallyport/core/contract';
 import type { Audit } from './audit.ts';
 import { createFailures } from './failures.ts';
+import { networkOf } from './network.ts';
 import { createPasswords } from './password.ts';
 import type { Context } from './context.ts';
 import type { Account, Role, SessionOrigin } from './records.ts';
@@ -78,20 +79,21 @@ export function createAccounts(
     password: string,
     address: string,
   ): Promise<boolean> {
-    const counter = `${name} ${address}`;
-    const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(address) ?? 0);
+    const network = networkOf(address);
+    const counter = `${name} ${network}`;
+    const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(network) ?? 0);
     if (blockedMs > 0)
       throw new ServiceError('rate_limited', 'Too many wrong passwords: wait before the next one.', {
         retryAfterMs: blockedMs,
       });
     // Counted first, or tries in parallel would all be let through before one of them has failed.
     byAccount.count(counter);
-    byAddress.count(address);
+    byAddress.count(network);
     // What is longer than any password is not worth hashing, but takes as long.
     const isRight = await passwords.verify(password.slice(0, 1024), account?.passwordHash ?? null);
     if (isRight) {
       byAccount.forget(counter);
-      byAddress.takeBack(address);
+      byAddress.takeBack(network);
     } else {
       log.warn({ accountId: account?.id, address }, 'a password was wrong');
       // Not the name that was typed: people type passwords there, too.

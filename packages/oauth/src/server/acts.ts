@@ -75,7 +75,7 @@ export interface OAuthActs extends AdminActs {
     readonly role: Role;
     readonly membersOnly?: boolean;
   }): Promise<'done' | 'unknown' | 'last_admin'>;
-  /** With it end, for good, the account's logins, keys and devices in the organization. */
+  /** With it end, for good, the account's logins, those to be, keys and devices in the organization. */
   endMembership(argument: {
     readonly accountId: string;
     readonly organizationId: string;
@@ -170,11 +170,11 @@ export interface OAuthActs extends AdminActs {
     readonly terms: DeviceTerms;
   }): Promise<PollVerdict>;
 
-  /** `false` where the account has `max` devices in the organization that stand. */
+  /** Refuses an account that is no member of the organization, and one that has `max` devices there that stand. */
   addTrustedDevice(argument: {
     readonly device: Hashed<TrustedDevice>;
     readonly max: number;
-  }): Promise<boolean>;
+  }): Promise<'added' | 'no_member' | 'too_many'>;
   /** Writes when a device was last used. */
   touchTrustedDevice(argument: { readonly deviceId: string; readonly at: number }): Promise<void>;
   /**
@@ -188,12 +188,12 @@ export interface OAuthActs extends AdminActs {
     readonly now: number;
   }): Promise<{ readonly accountId: string; readonly isNew: boolean } | undefined>;
 
-  /** `false` where the account has `max` keys in the organization that stand. */
+  /** Refuses an account that is no member of the organization, and one that has `max` keys there that stand. */
   addApiKey(argument: {
     readonly key: Hashed<ApiKey>;
     readonly max: number;
     readonly now: number;
-  }): Promise<boolean>;
+  }): Promise<'added' | 'no_member' | 'too_many'>;
   /** Writes when a key was last used. */
   touchApiKey(argument: { readonly keyId: string; readonly at: number }): Promise<void>;
   /**

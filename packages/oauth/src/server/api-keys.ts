@@ -22,6 +22,8 @@ export interface ApiKeyGrant extends ApiKeyOwner {
   readonly permissions: readonly string[];
   /** In neutral words. */
   readonly scopes: readonly string[];
+  /** Epoch milliseconds; absent: never. */
+  readonly expiresAt?: number;
 }
 
 /** A person's secrets for programs. */
@@ -29,7 +31,7 @@ export interface ApiKeys {
   /**
    * Gives the key, shown once. `scope` is in the dialect's words. Throws `invalid_scope` for one that the caller has not,
    * `forbidden` to a key: one that was stolen, or is about to expire, must not leave another behind; `quota_exceeded` where there
-   * are too many.
+   * are too many, `invalid_token` to whom is no member any more.
    */
   create(
     creator: ApiKeyOwner & { readonly scopes: readonly string[]; readonly isApiKey: boolean },
@@ -81,7 +83,14 @@ export function createApiKeys(context: Context): ApiKeys {
         expiresAt: expiresInSeconds === undefined ? null : now + expiresInSeconds * 1000,
         lastUsedAt: null,
       };
-      if (!(await acts.addApiKey({ key: { ...record, hash: hashSecret(key) }, max: maxKeys, now })))
+      const outcome = await acts.addApiKey({
+        key: { ...record, hash: hashSecret(key) },
+        max: maxKeys,
+        now,
+      });
+      // It was let in a moment ago: what it came by has ended since.
+      if (outcome === 'no_member') throw invalidToken();
+      if (outcome === 'too_many')
         throw new ServiceError(
           'quota_exceeded',
           `The account has ${maxKeys} API keys, and may have no more: revoke those that are not used.`,
@@ -95,10 +104,12 @@ export function createApiKeys(context: Context): ApiKeys {
       const now = clock.now();
       const found = isGenuine(key) ? await reads.apiKey({ hash: hashSecret(key), now }) : undefined;
       if (!found) throw invalidToken();
-      const { id: keyId, accountId, organizationId, role, scope, lastUsedAt } = found;
+      const { id: keyId, accountId, organizationId, role, scope, expiresAt, lastUsedAt } = found;
       if (lastUsedAt === null || now - lastUsedAt >= touchMs) touch(keyId);
       const permissions = permissionsOf[role];
-      return { keyId, accountId, organizationId, role, permissions, scopes: scopeList(scope) };
+      const scopes = scopeList(scope);
+      const grant = { keyId, accountId, organizationId, role, permissions, scopes };
+      return { ...grant, ...(expiresAt !== null && { expiresAt }) };
     },
 
     list: (owner) => reads.apiKeys({ ...only(owner), now: clock.now(), limit: maxKeys }),

@@ -138,16 +138,16 @@ const trail: Trail = {
     subject: jti,
   }),
 
-  addTrustedDevice: ({ device: { id, accountId, organizationId, displayName: name } }, isAdded) =>
-    isAdded
+  addTrustedDevice: ({ device: { id, accountId, organizationId, displayName: name } }, outcome) =>
+    outcome === 'added'
       ? { action: 'trusted_device.add', accountId, organizationId, subject: id, details: { name } }
       : undefined,
   revokeTrustedDevice: ({ deviceId: subject, organizationId }, device) =>
     device?.isNew
       ? { action: 'trusted_device.revoke', accountId: device.accountId, organizationId, subject }
       : undefined,
-  addApiKey: ({ key: { id, accountId, organizationId, name } }, isAdded) =>
-    isAdded
+  addApiKey: ({ key: { id, accountId, organizationId, name } }, outcome) =>
+    outcome === 'added'
       ? { action: 'api_key.add', accountId, organizationId, subject: id, details: { name } }
       : undefined,
   revokeApiKey: ({ keyId: subject, organizationId }, key) =>

@@ -138,18 +138,18 @@ export function createAuthorization(context: Context): Authorization {
     },
 
     async readBrowserRequest(query) {
-      const all = [...query.keys()];
-      const repeated = all.find((name, index) => all.indexOf(name) !== index);
+      const allRepeated = repeatedIn(query);
+      const untold = ['client_id', 'redirect_uri'].find((name) => allRepeated.has(name));
+      if (untold !== undefined) throw sentTwice(untold);
+      const [repeated] = allRepeated;
       const sent = sentParameters(Object.fromEntries(query));
-      if (repeated === 'client_id' || repeated === 'redirect_uri')
-        throw new ServiceError('invalid_request', `${repeated} is sent twice.`);
       const { client, redirectUri } = await readTarget(sent);
       try {
-        if (repeated !== undefined) throw new ServiceError('invalid_request', `${repeated} is sent twice.`);
+        if (repeated !== undefined) throw sentTwice(repeated);
         return { outcome: 'ask', request: readRequest(sent, client, redirectUri) };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        const state = repeated === 'state' ? undefined : sent['state']?.toWellFormed();
+        const state = allRepeated.has('state') ? undefined : sent['state']?.toWellFormed();
         const parameters = { error: error.code, error_description: error.message, state };
         return { outcome: 'redirect', location: answer(redirectUri, parameters) };
       }
@@ -168,6 +168,22 @@ export function createAuthorization(context: Context): Authorization {
       return answer(redirectUri, { ...denied, state });
     },
   };
+}
+
+/** The parameters that are sent more than once, which none may be (RFC 6749 3.1). */
+function repeatedIn(query: URLSearchParams): ReadonlySet<string> {
+  const once = new Set<string>();
+  const more = new Set<string>();
+  for (const name of query.keys()) (once.has(name) ? more : once).add(name);
+  return more;
+}
+
+/** Names what a client may have written, and nothing that an `error_description` must not have (RFC 6749 4.1.2.1). */
+function sentTwice(name: string): ServiceError {
+  return new ServiceError(
+    'invalid_request',
+    `${/^\w{1,64}$/.test(name) ? name : 'A parameter'} is sent twice.`,
+  );
 }
 
 /** What a client asked for, in neutral words; all that it is allowed where it asked for nothing. Throws `invalid_scope`. */

@@ -54,8 +54,8 @@ export function judgeCode(
     if (mayRepeat && family?.generation === 1 && family.revokedAt === null)
       return { outcome: 'repeated', family };
     const replay = refused('invalid_grant', 'The code was used before; the login that it began is revoked.');
-    return family
-      ? { ...replay, save: { family: { ...family, revokedAt: family.revokedAt ?? now } } }
+    return family?.revokedAt === null
+      ? { ...replay, save: { family: { ...family, revokedAt: now } } }
       : replay;
   }
   if (now >= code.expiresAt) return refused('invalid_grant', 'The code has expired.');

@@ -4,6 +4,7 @@ import { noMember, requestedScope, type SignedIn } from './authorize.ts';
 import { missing, sentParameters, type Context } from './context.ts';
 import { newUserCode, readUserCode, showUserCode } from './device-grant.ts';
 import { createFailures } from './failures.ts';
+import { networkOf } from './network.ts';
 import type { Client, DeviceGrant, DeviceGrantState } from './records.ts';
 import { toServiceError } from './refusal.ts';
 import { hashSecret, newSecret } from './secrets.ts';
@@ -28,7 +29,7 @@ export interface DeviceFlow {
   start(body: Readonly<Record<string, unknown>>, address: string): Promise<DeviceAuthorizationResponse>;
   /** What a typed user code is of. Throws `not_found` for a wrong one, `rate_limited` after too many. */
   find(typed: string, signedIn: SignedIn, address: string): Promise<DeviceRequest>;
-  /** Approves or denies. Throws as `find` does, `conflict` where it was decided before, `forbidden` to whom is no member. */
+  /** Approves or denies; gives the request as it is then. Throws as `find` does, `conflict` where it was decided before, `forbidden` to whom is no member. */
   decide(
     typed: string,
     signedIn: SignedIn,
@@ -68,18 +69,19 @@ export function createDeviceFlow(context: Context): DeviceFlow {
   }
 
   async function find(typed: string, { sessionId }: SignedIn, address: string): Promise<DeviceRequest> {
-    const blockedMs = Math.max(bySession.blockedMs(sessionId) ?? 0, byAddress.blockedMs(address) ?? 0);
+    const network = networkOf(address);
+    const blockedMs = Math.max(bySession.blockedMs(sessionId) ?? 0, byAddress.blockedMs(network) ?? 0);
     if (blockedMs > 0)
       throw new ServiceError('rate_limited', 'Too many wrong codes: wait before the next one.', {
         retryAfterMs: blockedMs,
       });
     bySession.count(sessionId);
-    byAddress.count(address);
+    byAddress.count(network);
     const grant = await reads.deviceGrant({ userCode: readUserCode(typed), now: clock.now() });
     const client = grant && (await reads.client({ clientId: grant.clientId }));
     if (!client) throw new ServiceError('not_found', 'This code is not known, or has expired.');
     bySession.takeBack(sessionId);
-    byAddress.takeBack(address);
+    byAddress.takeBack(network);
     return {
       client,
       userCode: showUserCode(grant.userCode),
@@ -141,9 +143,9 @@ export function createDeviceFlow(context: Context): DeviceFlow {
         now: clock.now(),
       });
       if (verdict.outcome === 'refused') throw toServiceError(verdict);
-      const { clientId, address: from } = verdict.grant;
+      const { clientId, address: from, state } = verdict.grant;
       log.info({ clientId, accountId, organizationId, approve, from }, 'a device request was decided');
-      return request;
+      return { ...request, state };
     },
   };
 }

@@ -55,7 +55,9 @@ export function judgePoll(
     };
   }
   if (now >= grant.expiresAt) return refused('expired_token', 'The device code has expired.');
-  if (grant.lastPollAt !== null && now - grant.lastPollAt < intervalMs - toleranceMs) {
+  const sinceMs = grant.lastPollAt === null ? Infinity : now - grant.lastPollAt;
+  // A poll of the future tells of a clock that was set back: it would make every poll too early until then.
+  if (sinceMs >= 0 && sinceMs < intervalMs - toleranceMs) {
     const slowDowns = Math.min(grant.slowDowns + 1, maxSlowDowns);
     // The refused poll does not move the clock, or a client that is a little fast would never be answered.
     return {
@@ -101,9 +103,12 @@ export function newUserCode(random: Random): string {
   return code;
 }
 
-/** As a person types it: any case, with or without dash and spaces. */
+/** As a person types it: any case and width, with or without dash and spaces. */
 export function readUserCode(typed: string): string {
-  return typed.toUpperCase().replace(/[^A-Z0-9]/g, '');
+  return typed
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '');
 }
 
 export function showUserCode(userCode: string): string {

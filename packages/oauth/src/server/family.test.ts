@@ -39,6 +39,13 @@ describe('each row of the table of refreshes', () => {
       'revoked',
     ],
     ['the one before, seen by a clock that went back', rotatedAt(10_000), present(1), 0, 'repeated'],
+    [
+      'the one before, seen by a clock that went back by more than the grace',
+      rotatedAt(30_011),
+      present(1),
+      10,
+      'refused',
+    ],
     ['a generation that was never given', rotatedAt(10), present(3), 20, 'refused'],
     ["another client's newest", rotatedAt(10), present(2, undefined, 'other'), 20, 'refused'],
     ["another client's stolen one", rotatedAt(10), present(1, undefined, 'other'), 60_000, 'refused'],

@@ -70,10 +70,11 @@ export function judgeRefresh(
 
   const age = family.generation - presented.generation;
   if (age > 0) {
-    const succeededAt = family.rotations[age - 1];
-    const inGrace = terms.graceMs > 0 && succeededAt !== undefined && now - succeededAt <= terms.graceMs;
-    if (!inGrace) return revoked(family, now);
-    if (age > 1) return refused('invalid_grant', 'A newer refresh token is in use.');
+    const sinceMs = now - (family.rotations[age - 1] ?? -Infinity);
+    if (terms.graceMs === 0 || sinceMs > terms.graceMs) return revoked(family, now);
+    // By a clock that was set far back nobody can tell a retry from a theft: it ends no login, and gives no token.
+    if (age > 1 || sinceMs < -terms.graceMs)
+      return refused('invalid_grant', 'A newer refresh token is in use.');
   }
   // After the replay check, which a bad scope must not evade; before the rotation, which it must not cost.
   if (presented.scope !== undefined && !isWithin(presented.scope, family.scope))

@@ -1,10 +1,12 @@
 import type { GrantListener, Grants as GrantWatch, Wakeups } from '@sallyport/core';
 import type { Context } from './context.ts';
+import type { Role } from './records.ts';
+import { permissionsOf } from './roles.ts';
 
 /** Logins (families) and API keys, as what is opened with them asks for them. */
 export interface Grants extends GrantWatch {
-  /** Neither revoked nor at its end, and of an account that is still a member. */
-  stands(grantId: string): Promise<boolean>;
+  /** Neither revoked nor at its end, and of an account that is still a member, with that permission if one is named. */
+  stands(grantId: string, permission?: string): Promise<boolean>;
 }
 
 /** Another process may revoke without a word to this one: then a watch learns of it within this time. */
@@ -12,12 +14,12 @@ const checkMs = 2000;
 const idsPerRead = 500;
 const topic = 'grants';
 
-/** To be called after every act that may have ended a grant. */
+/** To be called after every act that may have ended a grant, or made less of it. */
 export function tellRevocation({ wakeups }: { readonly wakeups: Wakeups }): void {
   wakeups.notify(topic);
 }
 
-export function createGrants({ store, clock, wakeups, log }: Context): Grants {
+export function createGrants({ store, clock, config, wakeups, log }: Context): Grants {
   const watched = new Map<string, Set<GrantListener>>();
   let isArmed = false;
   let checking: Promise<void> | undefined;
@@ -51,30 +53,47 @@ export function createGrants({ store, clock, wakeups, log }: Context): Grants {
       const ids = [...watched.keys()];
       for (let from = 0; from < ids.length; from += idsPerRead) {
         const grantIds = ids.slice(from, from + idsPerRead);
-        for (const id of await store.reads.endedGrants({ grantIds, now: clock.now() })) end(id);
+        const roles = await rolesOf(grantIds);
+        for (const id of grantIds) tell(id, roles.get(id));
       }
     }
   }
 
-  function end(grantId: string): void {
+  async function rolesOf(grantIds: readonly string[]): Promise<ReadonlyMap<string, Role>> {
+    const now = clock.now();
+    // A login that cannot be renewed any more has an access token for so long.
+    const endedBefore = now - config.accessTokenSeconds * 1000;
+    const standing = await store.reads.standingGrants({ grantIds, endedBefore, now });
+    return new Map(standing.map(({ id, role }) => [id, role]));
+  }
+
+  function tell(grantId: string, role: Role | undefined): void {
+    for (const listener of watched.get(grantId) ?? []) {
+      if (isEnough(role, listener.permission)) continue;
+      unwatch(grantId, listener);
+      listener.revoked();
+    }
+  }
+
+  function unwatch(grantId: string, listener: GrantListener): void {
     const listeners = watched.get(grantId);
-    watched.delete(grantId);
-    for (const listener of listeners ?? []) listener.revoked();
+    listeners?.delete(listener);
+    if (listeners?.size === 0) watched.delete(grantId);
   }
 
   return {
-    async stands(grantId) {
-      return (await store.reads.endedGrants({ grantIds: [grantId], now: clock.now() })).length === 0;
+    async stands(grantId, permission) {
+      return isEnough((await rolesOf([grantId])).get(grantId), permission);
     },
     watch(grantId, listener) {
       const listeners = watched.get(grantId) ?? new Set();
       watched.set(grantId, listeners.add(listener));
       arm();
     },
-    unwatch(grantId, listener) {
-      const listeners = watched.get(grantId);
-      listeners?.delete(listener);
-      if (listeners?.size === 0) watched.delete(grantId);
-    },
+    unwatch,
   };
+}
+
+function isEnough(role: Role | undefined, permission: string | undefined): boolean {
+  return role !== undefined && (permission === undefined || permissionsOf[role].includes(permission));
 }

@@ -18,6 +18,7 @@ export type { Login, LoginOwner, Logins } from './logins.ts';
 export type { ManagedSettings } from './managed-settings.ts';
 export type { Member, Members, OrganizationMember } from './members.ts';
 export type { Metadata } from './metadata.ts';
+export { networkOf } from './network.ts';
 export type { Organizations } from './organizations.ts';
 export type { Profiles } from './profile.ts';
 export { isSessionKey, type IssuedSession, type Sessions } from './sessions.ts';

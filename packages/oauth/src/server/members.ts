@@ -93,6 +93,7 @@ export function createMembers(context: Context, { setupLink }: Pick<Accounts, 's
     async changeRole(accountId, organizationId, role) {
       const given = { accountId, organizationId, role, membersOnly: true };
       check(await acts.setRole(given), noMember);
+      tellRevocation(context);
       log.info({ accountId, organizationId, role }, 'a role was given');
       const account = await reads.account({ accountId });
       if (!account) throw new ServiceError('not_found', noMember);
@@ -101,6 +102,7 @@ export function createMembers(context: Context, { setupLink }: Pick<Accounts, 's
     async setRole(accountId, organizationId, role) {
       if (!(await reads.organization({ organizationId }))) throw unknownOrganization();
       check(await acts.setRole({ accountId, organizationId, role }), 'There is no such account.');
+      tellRevocation(context);
       log.info({ accountId, organizationId, role }, 'a role was given');
       const account = await reads.account({ accountId });
       if (!account) throw new ServiceError('not_found', 'There is no such account.');

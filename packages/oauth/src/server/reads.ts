@@ -65,11 +65,15 @@ export interface OAuthReads extends AdminReads {
     readonly familyId: string;
     readonly jti: string;
   }): Promise<{ readonly role: Role } | undefined>;
-  /** Which of these families and API keys stand no more: revoked, past their end, or of an account that is no member. */
-  endedGrants(argument: {
+  /**
+   * Which of these families and API keys stand, with the role of their account: not revoked, of a member, and no key past its
+   * end, no family that ended before `endedBefore`.
+   */
+  standingGrants(argument: {
     readonly grantIds: readonly string[];
+    readonly endedBefore: number;
     readonly now: number;
-  }): Promise<readonly string[]>;
+  }): Promise<readonly { readonly id: string; readonly role: Role }[]>;
   /** A live grant by its user code. */
   deviceGrant(argument: {
     readonly userCode: string;

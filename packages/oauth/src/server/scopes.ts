@@ -1,6 +1,6 @@
 /** A space-separated scope as a list without repeats (RFC 6749 3.3). */
 export function scopeList(scope: string): readonly string[] {
-  return scope.split(' ').filter((name, i, all) => name !== '' && all.indexOf(name) === i);
+  return [...new Set(scope.split(' '))].filter((name) => name !== '');
 }
 
 export function isWithin(scope: string, allowed: string): boolean {

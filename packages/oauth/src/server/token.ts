@@ -4,6 +4,7 @@ import type { AccessTokens } from './access-token.ts';
 import { missing, sentParameters, termsOf, type Context } from './context.ts';
 import { createFailures } from './failures.ts';
 import { tellRevocation } from './grants.ts';
+import { networkOf } from './network.ts';
 import { isVerifier } from './pkce.ts';
 import type { Client, Family, GrantType } from './records.ts';
 import { readRefreshToken, refreshToken } from './refresh-token.ts';
@@ -69,9 +70,6 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       if (!named) throw new ServiceError('invalid_grant', 'The refresh token is not known.');
       // Of blanks alone it names nothing: as if it were left out, or the access token would be good for nothing.
       const scope = scopeFromWire(sent['scope'] ?? '', dialect) || undefined;
-      const counter = `family ${named.id}`;
-      const blockedMs = failures.blockedMs(counter);
-      if (blockedMs !== undefined) throw tooManyRefused(blockedMs, 'refresh_token');
       const verdict = await acts.rotateRefresh({
         familyId: named.id,
         presented: { clientId: client.id, generation: named.generation, scope },
@@ -80,11 +78,11 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       });
       if (verdict.outcome === 'rotated' || verdict.outcome === 'repeated')
         return { family: verdict.family, scope: scope ?? verdict.family.scope };
-      failures.count(counter);
       if (verdict.outcome === 'revoked') {
         tellRevocation(context);
         log.warn({ ...who(verdict.family) }, 'a refresh token was replayed: its login is revoked');
       }
+      countRefused(`family ${named.id}`, 'refresh_token');
       throw new ServiceError(verdict.code, verdict.description);
     },
 
@@ -110,7 +108,7 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       throw new ServiceError('unsupported_grant_type', 'The grant type is not supported.');
     if (sent['client_id'] === undefined) throw missing('client_id');
     // Failures are counted, not requests: behind one address there may be many processes.
-    const counter = `client ${sent['client_id'].slice(0, 64)} ${address}`;
+    const counter = `client ${sent['client_id'].slice(0, 64)} ${networkOf(address)}`;
     try {
       const client = await reads.client({ clientId: sent['client_id'] });
       if (!client) throw new ServiceError('invalid_client', 'The client is not known.');
@@ -126,15 +124,17 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
       };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      if (error.code === 'invalid_grant' || error.code === 'invalid_client') {
-        // Only what fails is refused: a good token is no guess, and many share the address.
-        const blockedMs = failures.blockedMs(counter);
-        failures.count(counter);
-        if (blockedMs !== undefined) throw tooManyRefused(blockedMs, grantType);
-      }
+      if (error.code === 'invalid_grant' || error.code === 'invalid_client') countRefused(counter, grantType);
       throw error;
     }
   };
+
+  /** Throws after too many. Only what fails is refused: a good token is no guess, and many share the address. */
+  function countRefused(counter: string, grantType: GrantType): void {
+    const blockedMs = failures.blockedMs(counter);
+    failures.count(counter);
+    if (blockedMs !== undefined) throw tooManyRefused(blockedMs, grantType);
+  }
 
   function isGrantType(text: string): text is GrantType {
     return Object.hasOwn(grants, text);

@@ -13,7 +13,7 @@ export interface DeviceOwner {
 
 /** Machines that an account trusts to register environments. */
 export interface TrustedDevices {
-  /** Gives the device's token, shown once. Throws `quota_exceeded` where there are too many. */
+  /** Gives the device's token, shown once. Throws `quota_exceeded` where there are too many, `invalid_token` to whom is no member. */
   trust(owner: DeviceOwner, displayName: string): Promise<string>;
   /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's or organization's. */
   check(token: string, owner: DeviceOwner): Promise<{ readonly deviceId: string }>;
@@ -52,7 +52,10 @@ export function createTrustedDevices({ store, clock, random, ids }: Context): Tr
         lastUsedAt: null,
         revokedAt: null,
       };
-      if (!(await acts.addTrustedDevice({ device, max: maxDevices })))
+      const outcome = await acts.addTrustedDevice({ device, max: maxDevices });
+      // As with an API key: the caller was let in a moment ago.
+      if (outcome === 'no_member') throw invalidToken();
+      if (outcome === 'too_many')
         throw new ServiceError(
           'quota_exceeded',
           `The account trusts ${maxDevices} devices, and may trust no more: revoke those that are not used.`,

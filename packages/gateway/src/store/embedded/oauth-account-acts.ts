@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Hashed, Session } from '@sallyport/oauth/storage';
 import type { OAuthActsOf } from './oauth-acts.ts';
+import { lastAdmin } from './oauth-last-admin.ts';
 import { owner } from './oauth-rows.ts';
 
 /** Passwords, sessions and trusted devices of accounts. */
@@ -53,6 +54,7 @@ export function accountActs(
   const revokeDevice = db.prepare(
     'UPDATE trusted_device SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   );
+  const { present } = lastAdmin(db);
 
   function setPassword(accountId: string, passwordHash: string): void {
     updatePassword.run(passwordHash, accountId);
@@ -99,9 +101,10 @@ export function accountActs(
       Number(deleteOtherSessions.run(sessionId, accountId).changes),
     addTrustedDevice({ device, max }) {
       const { id, hash, accountId, organizationId, displayName, createdAt } = device;
-      if (Number(standingDevices.get(accountId, organizationId)?.['count']) >= max) return false;
+      if (present(accountId, organizationId) === undefined) return 'no_member';
+      if (Number(standingDevices.get(accountId, organizationId)?.['count']) >= max) return 'too_many';
       insertDevice.run(id, hash, accountId, organizationId, displayName, createdAt);
-      return true;
+      return 'added';
     },
     touchTrustedDevice({ deviceId, at }) {
       touchDevice.run(at, deviceId);

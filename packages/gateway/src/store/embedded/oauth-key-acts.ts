@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { OAuthActsOf } from './oauth-acts.ts';
+import { lastAdmin } from './oauth-last-admin.ts';
 import { owner } from './oauth-rows.ts';
 
 /** API keys. */
@@ -24,13 +25,15 @@ export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchAp
     `UPDATE api_key SET revoked_at = ?1, expires_at = min(coalesce(expires_at, ?1), ?1)
      WHERE id = ?2 AND revoked_at IS NULL`,
   );
+  const { present } = lastAdmin(db);
 
   return {
     addApiKey({ key, max, now }) {
       const { id, hash, accountId, organizationId, name, scope, createdAt, expiresAt } = key;
-      if (Number(standing.get(accountId, organizationId, now)?.['count']) >= max) return false;
+      if (present(accountId, organizationId) === undefined) return 'no_member';
+      if (Number(standing.get(accountId, organizationId, now)?.['count']) >= max) return 'too_many';
       insert.run(id, hash, accountId, organizationId, name, scope, createdAt, expiresAt);
-      return true;
+      return 'added';
     },
     touchApiKey({ keyId, at }) {
       touch.run(at, keyId);

@@ -35,6 +35,10 @@ export function organizationActs(
     `UPDATE trusted_device SET revoked_at = ?1 WHERE ${ofMember}`,
     `UPDATE api_key SET revoked_at = ?1, expires_at = min(coalesce(expires_at, ?1), ?1) WHERE ${ofMember}`,
   ].map((sql) => db.prepare(sql));
+  // Of these nothing has begun yet.
+  const withdrawals = ['oauth_code', 'oauth_device_grant'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE account_id = ? AND organization_id = ?`),
+  );
   const { present, isLastAdmin, membershipsOf } = lastAdmin(db);
   const removeAccount = db.prepare('DELETE FROM account WHERE id = ?');
 
@@ -64,6 +68,7 @@ export function organizationActs(
       if (isLastAdmin(accountId, organizationId)) return 'last_admin';
       if (endMembership.run(accountId, organizationId).changes === 0) return 'unknown';
       for (const revocation of revocations) revocation.run(now, accountId, organizationId);
+      for (const withdrawal of withdrawals) withdrawal.run(accountId, organizationId);
       return 'done';
     },
     removeAccount({ accountId }) {

@@ -103,13 +103,14 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
          AND membership.organization_id = api_key.organization_id
      WHERE api_key.hash = ? AND ${apiKeyStands}`,
   );
-  const endedGrants = reader.query<{ readonly id: string }>(
-    `SELECT value AS id FROM json_each(?)
-     WHERE NOT EXISTS (SELECT 1 FROM oauth_family AS family
-         JOIN membership USING (account_id, organization_id)
-         WHERE family.id = value AND family.revoked_at IS NULL)
-       AND NOT EXISTS (SELECT 1 FROM api_key JOIN membership USING (account_id, organization_id)
-         WHERE api_key.id = value AND ${apiKeyStands})`,
+  const standingGrants = reader.query<{ readonly id: string; readonly role: Role }>(
+    `SELECT family.id, role FROM json_each(?1) JOIN oauth_family AS family ON family.id = value
+       JOIN membership USING (account_id, organization_id)
+     WHERE family.revoked_at IS NULL AND min(family.idle_expires_at, family.expires_at) > ?2
+     UNION ALL
+     SELECT api_key.id, role FROM json_each(?1) JOIN api_key ON api_key.id = value
+       JOIN membership USING (account_id, organization_id)
+     WHERE api_key.revoked_at IS NULL AND coalesce(api_key.expires_at > ?3, TRUE)`,
   );
   const apiKeys = reader.query<ApiKey>(
     `SELECT ${apiKeyColumns} FROM api_key WHERE account_id = ? AND organization_id = ? AND ${apiKeyStands}
@@ -151,8 +152,8 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
     deviceGrant: async ({ userCode, now }) => deviceGrant.get(userCode, now),
     trustedDevice: async ({ hash }) => trustedDevice.get(hash),
     apiKey: async ({ hash, now }) => apiKey.get(hash, now),
-    endedGrants: async ({ grantIds, now }) =>
-      endedGrants.all(JSON.stringify(grantIds), now).map(({ id }) => id),
+    standingGrants: async ({ grantIds, endedBefore, now }) =>
+      standingGrants.all(JSON.stringify(grantIds), endedBefore, now),
     apiKeys: async ({ accountId, organizationId, now, limit }) =>
       apiKeys.all(accountId, organizationId, now, limit),
     trustedDevices: async ({ accountId, organizationId, limit }) =>
