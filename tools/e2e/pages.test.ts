@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { firstPartyClient } from '@sallyport/core/contract';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -311,3 +314,30 @@ describe('with the keyboard alone', () => {
     await context.close();
   });
 });
+
+test('a program may send the browser on from its callback, to a page of its own elsewhere', async () => {
+  const context = await browser.newContext();
+  const visitor = await context.newPage();
+  await signIn(visitor);
+  const thanks = await listening((_request, response) => response.end('<title>You are logged in</title>'));
+  const callback = await listening((_request, response) =>
+    response.writeHead(302, { location: `http://localhost:${portOf(thanks)}/` }).end(),
+  );
+  const redirect_uri = `http://127.0.0.1:${portOf(callback)}/callback`;
+  await visitor.goto(address(authorize({ redirect_uri })));
+  await visitor.getByRole('button', { name: 'Approve' }).click();
+  await visitor.waitForURL(/localhost/, { timeout: 10_000 });
+  expect(await visitor.title()).toBe('You are logged in');
+  await context.close();
+  for (const server of [thanks, callback]) server.close().closeAllConnections();
+});
+
+async function listening(handler: RequestListener): Promise<Server> {
+  const server = createServer(handler).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
