@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 
 const programs = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8').matchAll(
   /```ts\n([^]*?)```/g,
 );
 
-test("the README's program asks an upstream for models, messages and files", async () => {
+test("the README's program asks an upstream for models, messages, files and voice", async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
@@ -35,6 +36,16 @@ test("the README's program asks an upstream for models, messages and files", asy
       );
     });
   }).listen(0, '127.0.0.1');
+  const said: unknown[] = [];
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket, { url, headers }) => {
+    asked.push(`WS ${String(url)} ${String(headers.authorization)}`);
+    expect(socket.protocol).toBe('v1');
+    socket.on('message', (data, isBinary) => {
+      said.push([(data as Buffer).toString(), isBinary]);
+      socket.send('heard');
+    });
+  });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const [, program = ''] = [...programs].find(([, text]) => text?.includes('client.models')) ?? [];
@@ -43,7 +54,9 @@ test("the README's program asks an upstream for models, messages and files", asy
     ['-C', '@sallyport/source', '--input-type=module-typescript', '-e', program.replace(':8787', `:${port}`)],
     { cwd: import.meta.dirname, env: { SALLYPORT_TOKEN: 't1' } },
   );
+  sockets.close();
   server.close();
+  expect(said).toEqual([['{"type":"start"}', false]]);
   expect(stdout).toMatch(/^\d+ tokens\nmessage_start \{ n: 1 \}\nmessage_stop \{ n: 2 \}\nsome text\n$/);
   expect(asked).toEqual(
     [
@@ -53,6 +66,7 @@ test("the README's program asks an upstream for models, messages and files", asy
       'POST /v1/files',
       'GET /v1/files/file_1/content',
       'DELETE /v1/files/file_1',
+      'WS /api/ws/voice/conversations',
     ].map((line) => `${line} Bearer t1`),
   );
 });
