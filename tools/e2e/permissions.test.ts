@@ -4,10 +4,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Program } from './process.ts';
 import { inEachTopology } from './steps/in-each-topology.ts';
 
-/** Asks once, where it is told so not before the file `go` is there, and ends as it is answered. */
+/**
+ * Asks once, where it is told so not before the file `go` is there, and ends as it is answered. Told so it asks for something else
+ * first, and for this once the file `next` is there.
+ */
 const agent = `trap 'echo interrupted; exit 7' INT TERM
 read -r first
-case "$first" in *later*) echo ready; while [ ! -e go ]; do sleep 0.05; done;; esac
+case "$first" in *later*) echo ready; while [ ! -e go ]; do sleep 0.05; done;;
+*twice*) echo '{"type":"tool.permission_request","data":{"request_id":"r0","tool":"bash","description":"ls"}}'
+  read -r answer; echo heard; while [ ! -e next ]; do sleep 0.05; done;; esac
 echo '{"type":"tool.permission_request","data":{"request_id":"r1","tool":"bash","description":"rm -r build"}}'
 while read -r line; do
   case "$line" in
@@ -94,6 +99,23 @@ inEachTopology((the) => {
       terminal.type('\r');
       await terminal.shows(/^denied\r$/m);
       await expectSane(terminal);
+    });
+
+    test('who answers too late what was answered elsewhere has not answered the next', async () => {
+      const terminal = shell('session run twice --approve ask');
+      await terminal.shows(/Allow bash: ls\?/);
+      const [, id = ''] = await terminal.shows(/session (session_\w+)/);
+      const other = shell(`session logs -f ${id}`);
+      await other.shows(/Allow bash: ls\?/);
+      other.type('n\r');
+      await terminal.shows(/permission is refused[^]*\n\s*\n/); // the question is over
+      terminal.type('y\n');
+      await terminal.shows(/^y\r$/m); // the terminal has it
+      writeFileSync(join(the.installation.folder, 'next'), '');
+      await terminal.shows(asks);
+      terminal.type('\r');
+      await terminal.shows(/^denied\r$/m);
+      await other.shows(/^code 0\r$/m);
     });
 
     test('whose question is answered elsewhere is not kept', async () => {

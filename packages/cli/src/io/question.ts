@@ -15,6 +15,10 @@ export async function question(text: string, signal: AbortSignal): Promise<strin
   asking.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     return await asking.question(text, { signal });
+  } catch (error) {
+    // What comes next does not go on in the question's line.
+    process.stderr.write('\n');
+    throw error;
   } finally {
     asking.close();
   }
@@ -25,6 +29,8 @@ async function forgetTyped(stdin: NodeJS.ReadStream): Promise<void> {
   // A line without its end is there in raw mode only.
   stdin.setRawMode(true);
   stdin.on('data', forget);
+  // A listener has it flow by itself only before it was paused for the first time, as every question leaves it.
+  stdin.resume();
   // One turn to begin to read, one in which what there is comes.
   await setImmediate();
   await setImmediate();
