@@ -40,6 +40,11 @@ export interface BridgeReads {
     readonly environmentId: string;
     readonly after: { readonly at: number; readonly workId: string };
   }): Promise<readonly Stop[]>;
+  /** Who created the session of a work item. */
+  workCreator(argument: {
+    readonly environmentId: string;
+    readonly workId: string;
+  }): Promise<string | undefined>;
   session(argument: { readonly sessionId: string }): Promise<Session | undefined>;
   /** `accountId`: those that it created. */
   sessions(

@@ -45,7 +45,7 @@ export interface WorkDesk {
       readonly proof: WorkerProof | null;
     },
   ): Promise<{ readonly environment_id: string; readonly session_id: string; readonly state: WorkState }>;
-  /** Repeatable in every state. With the worker's token it confirms the end. */
+  /** Repeatable in every state, also for who created the session. With the worker's token it confirms the end. */
   stop(
     caller: Caller,
     work: WorkReference & {
@@ -99,8 +99,9 @@ export function createWorkDesk(
     },
 
     async stop(caller, { environmentId, workId, ...stop }) {
-      // Also where no bridge is registered: what waits there can be stopped.
-      await registry.owned(caller, environmentId);
+      // Also where no bridge is registered: what waits there can be stopped. Whoever may start something may end it.
+      const creator = await store.reads.workCreator({ environmentId, workId });
+      await registry[creator === caller.accountId ? 'visible' : 'owned'](caller, environmentId);
       const stopped = await store.acts.stopWork({ environmentId, workId, ...stop, ...timing(context) });
       wake(context, stopped);
       context.wakeups.notify(stopTopic(environmentId));

@@ -223,6 +223,21 @@ test('an environment is for its account and for admins; to another organization 
   expect(await poll(id, { ...colleague, isAdmin: true })).toBe(workId);
 });
 
+test('work is stopped by who created its session, by the account of its environment and by admins', async () => {
+  const { register, engine, session } = openHarness();
+  const env = await register();
+  const { workId } = await session(env);
+  const stop = (caller: typeof owner, work: string) =>
+    engine.bridge.stop(caller, { environmentId: env, workId: work, force: false, proof: null });
+  await expect(stop(colleague, workId)).rejects.toMatchObject({ status: 403 });
+  await expect(stop(stranger, workId)).rejects.toMatchObject({ status: 404 });
+  expect(await stop({ ...colleague, isAdmin: true }, workId)).toMatchObject({ state: 'stopped' });
+  const hers = await engine.sessions.create(colleague, sessionRequest(env));
+  expect(await stop(colleague, hers.work_id)).toMatchObject({ state: 'stopped' });
+  const herOther = await engine.sessions.create(colleague, sessionRequest(env));
+  expect(await stop(owner, herOther.work_id)).toMatchObject({ state: 'stopped' });
+});
+
 test('a session is deleted by who created it, by the account of its environment and by admins', async () => {
   const { register, engine, session } = openHarness();
   const env = await register();

@@ -16,7 +16,7 @@ const session: Session = {
   updated_at: '2026-01-01T00:00:00.000Z',
 };
 
-test("who may not stop a session on a colleague's environment is told what else there is", async () => {
+test("who may not stop a session on a colleague's environment is told who may", async () => {
   const refusal = new ServiceError('forbidden', 'The environment is of another account.');
   const transport = { send: () => Promise.reject(refusal), close: () => Promise.resolve() };
   const client = createClient({ baseUrl: 'http://127.0.0.1:1', transport });
@@ -24,6 +24,6 @@ test("who may not stop a session on a colleague's environment is told what else 
   expect(toFailure(thrown)).toMatchObject({
     code: 'forbidden',
     exitCode: 3,
-    nextStep: expect.stringMatching(/sallyport session delete session_1\n.*owner of env_1/) as string,
+    nextStep: expect.stringMatching(/owner of env_1.*sallyport session show session_1/) as string,
   });
 });

@@ -34,7 +34,7 @@ export async function sessionStop(
   return { json: after, human };
 }
 
-/** The environment's account may stop work on it, who created the session may delete it: whoever may not is told. */
+/** The environment's account and who created the session may stop it: whoever may not is told. */
 export async function stopSession(
   { client }: Pick<Connection, 'client'>,
   { id, environment_id: environmentId, work_id: workId }: Session,
@@ -43,7 +43,7 @@ export async function stopSession(
   const { force, ...call } = options;
   const params = { env_id: environmentId, work_id: workId };
   await advising(client.bridge.stop({ params, body: { force }, ...call }), {
-    forbidden: `If you created it, you can end it with all its events: sallyport session delete ${id}\nElse ask the owner of ${environmentId}.`,
+    forbidden: `Who started it may end it, and the owner of ${environmentId}. See who that is: sallyport session show ${id}`,
   });
 }
 

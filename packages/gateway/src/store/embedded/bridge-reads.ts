@@ -77,6 +77,10 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `SELECT id, stop_at, stop_forced FROM work WHERE environment_id = ? AND (stop_at, id) > (?, ?)
        AND stop_at IS NOT NULL ORDER BY stop_at, id LIMIT 100`,
   );
+  const creatorOfWork = reader.query<{ account_id: string }>(
+    `SELECT session.account_id FROM work JOIN session ON session.id = work.session_id
+     WHERE work.id = ? AND work.environment_id = ?`,
+  );
   const sessionById = reader.query<SessionRow>(`${selectSession} WHERE s.id = ?`);
   const sessionsListed = reader.query<SessionRow>(
     `${selectSession} WHERE s.organization_id = ? AND (s.created_at, s.id) < (?, ?)
@@ -164,6 +168,9 @@ export function bridgeReads(reader: Reader): BridgeReads {
         rows.map(({ id, stop_at, stop_forced }) => ({ workId: id, at: stop_at, force: stop_forced === 1 })),
       );
     },
+
+    workCreator: ({ environmentId, workId }) =>
+      Promise.resolve(creatorOfWork.get(workId, environmentId)?.account_id),
 
     session({ sessionId }) {
       const row = sessionById.get(sessionId);
