@@ -53,6 +53,14 @@ export async function startService(told: Record<string, Answer | ((seen: Seen) =
   };
 }
 
+/** The environment of a person who works with that service, without a login. */
+export const environmentAt = ({ baseUrl }: Pick<Service, 'baseUrl'>) => ({
+  SALLYPORT_BASE_URL: baseUrl,
+  SALLYPORT_TOKEN: 'secret',
+  SALLYPORT_ORG: '0b6f7a52-8d5e-4b5e-9d3f-000000000001',
+  DO_NOT_TRACK: '1',
+});
+
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 function among(told: Record<string, Answer | ((seen: Seen) => Answer)>, request: Seen): Answer {

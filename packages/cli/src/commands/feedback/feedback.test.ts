@@ -7,6 +7,7 @@ import type { Connection } from '../../connect.ts';
 import { runCli } from '../../testing/cli.ts';
 import { testContext } from '../../testing/context.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
+import { testSession } from '../../testing/session.ts';
 import { collectSources } from './collect.ts';
 import { feedback } from './feedback.ts';
 
@@ -124,17 +125,8 @@ async function collected(answers: Record<string, Answer>, asked: readonly string
   return { ids, lines: told.lines() };
 }
 
-const listed = (id: string, account?: string) => ({
-  id,
-  title: '',
-  environment_id: 'env_1',
-  work_id: 'work_1',
-  status: 'done',
-  tags: [],
-  created_at: '2026-01-01T00:00:00.000Z',
-  updated_at: '2026-01-01T00:00:00.000Z',
-  ...(account !== undefined && { account: { id: account } }),
-});
+const listed = (id: string, account?: string) =>
+  testSession({ id, ...(account !== undefined && { account: { id: account } }) });
 const own = 'GET /v1/sessions?limit=3&account_id=ann';
 
 test('the sessions that are collected are the last ones of who collects, and nobody else’s', async () => {

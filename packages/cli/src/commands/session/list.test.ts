@@ -4,23 +4,15 @@ import type { Context } from '../../context.ts';
 import type { Output } from '../../io/terminal.ts';
 import { testContext } from '../../testing/context.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
+import { testSession } from '../../testing/session.ts';
 import { sessionList } from './list.ts';
 import { sessionShow } from './show.ts';
 
 const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
 const [ann, bob] = ['aaaaaaaa-8d5e-4b5e-9d3f-000000000001', 'bbbbbbbb-8d5e-4b5e-9d3f-000000000002'] as const;
 
-const session = (id: string, account?: Session['account']): Session => ({
-  id,
-  title: 'Fix it',
-  environment_id: 'env_1',
-  work_id: `work_${id}`,
-  status: 'queued',
-  tags: [],
-  created_at: '2026-01-01T00:00:00.000Z',
-  updated_at: '2026-01-01T00:00:00.000Z',
-  ...(account && { account }),
-});
+const session = (id: string, account?: Session['account']) =>
+  testSession({ id, title: 'Fix it', status: 'queued', ...(account && { account }) });
 const mine = session('session_1', { id: ann, email: 'ann@example.com' });
 const known = session('session_2', { id: bob, email: 'bob@example.com' });
 const unknown = session('session_3', { id: bob });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
-import { startService } from '../../testing/service.ts';
+import { environmentAt, startService } from '../../testing/service.ts';
 
 test('an environment that is not there leads to those that are online', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'sallyport-run-'));
@@ -13,12 +13,7 @@ test('an environment that is not there leads to those that are online', async ()
     service.close();
     rmSync(cwd, { recursive: true, force: true });
   });
-  const env = {
-    SALLYPORT_BASE_URL: service.baseUrl,
-    SALLYPORT_TOKEN: 'secret',
-    SALLYPORT_ORG: '0b6f7a52-8d5e-4b5e-9d3f-000000000001',
-    DO_NOT_TRACK: '1',
-  };
+  const env = environmentAt(service);
   expect(await runCli(['session', 'run', 'look', '--env', 'nope'], { cwd, env })).toEqual({
     exitCode: 4,
     stdout: '',

@@ -1,20 +1,11 @@
 import { ServiceError, TransportError } from '@sallyport/core';
 import type { Transport } from '@sallyport/core/client';
-import type { Session } from '@sallyport/core/contract';
 import { expect, test } from 'vitest';
 import { testContext } from '../../testing/context.ts';
+import { testSession } from '../../testing/session.ts';
 import { patienceMs, readEnd } from './show.ts';
 
-const session: Session = {
-  id: 'session_1',
-  title: '',
-  environment_id: 'env_1',
-  work_id: 'work_1',
-  status: 'done',
-  tags: [],
-  created_at: '2026-01-01T00:00:00.000Z',
-  updated_at: '2026-01-01T00:00:00.000Z',
-};
+const session = testSession();
 
 function through(send: Transport['send']) {
   const transport: Transport = { send, close: () => Promise.resolve() };

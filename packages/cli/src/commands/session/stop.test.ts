@@ -1,20 +1,11 @@
 import { ServiceError } from '@sallyport/core';
 import { createClient } from '@sallyport/core/client';
-import type { Session } from '@sallyport/core/contract';
 import { expect, test } from 'vitest';
 import { toFailure } from '../../io/failure.ts';
+import { testSession } from '../../testing/session.ts';
 import { stopSession } from './stop.ts';
 
-const session: Session = {
-  id: 'session_1',
-  title: '',
-  environment_id: 'env_1',
-  work_id: 'work_1',
-  status: 'running',
-  tags: [],
-  created_at: '2026-01-01T00:00:00.000Z',
-  updated_at: '2026-01-01T00:00:00.000Z',
-};
+const session = testSession({ status: 'running' });
 
 test("who may not stop a session on a colleague's environment is told who may", async () => {
   const refusal = new ServiceError('forbidden', 'The environment is of another account.');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
-import { startService } from '../../testing/service.ts';
+import { environmentAt, startService } from '../../testing/service.ts';
 
 const record = (id: number, more: object = {}) => ({
   id,
@@ -42,12 +42,7 @@ async function serve(answer: (url: URL, response: ServerResponse) => unknown) {
     service.close();
     rmSync(cwd, { recursive: true, force: true });
   });
-  const env = {
-    SALLYPORT_BASE_URL: service.baseUrl,
-    SALLYPORT_TOKEN: 'secret',
-    SALLYPORT_ORG: '0b6f7a52-8d5e-4b5e-9d3f-000000000001',
-    DO_NOT_TRACK: '1',
-  };
+  const env = environmentAt(service);
   return { asked, cwd, env, run: (...args: string[]) => runCli(['telemetry', ...args], { cwd, env }) };
 }
 
