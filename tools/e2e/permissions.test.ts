@@ -9,17 +9,13 @@ import { inEachTopology } from './steps/in-each-topology.ts';
  * first, and for this once the file `next` is there.
  */
 const agent = `trap 'echo interrupted; exit 7' INT TERM
+answer() { while read -r line; do case "$line" in *'"'$1'","behavior":"allow"'*) return 0;; *'"'$1'","behavior":"deny"'*) return 1;; esac; done; }
 read -r first
 case "$first" in *later*) echo ready; while [ ! -e go ]; do sleep 0.05; done;;
 *twice*) echo '{"type":"tool.permission_request","data":{"request_id":"r0","tool":"bash","description":"ls"}}'
-  read -r answer; echo heard; while [ ! -e next ]; do sleep 0.05; done;; esac
+  answer r0; echo heard; while [ ! -e next ]; do sleep 0.05; done;; esac
 echo '{"type":"tool.permission_request","data":{"request_id":"r1","tool":"bash","description":"rm -r build"}}'
-while read -r line; do
-  case "$line" in
-    *'"allow"'*) echo allowed; exit 0;;
-    *'"deny"'*) echo denied; exit 3;;
-  esac
-done`;
+if answer r1; then echo allowed; else echo denied; exit 3; fi`;
 
 const ctrlC = '\u0003';
 
@@ -109,8 +105,9 @@ inEachTopology((the) => {
       await other.shows(/Allow bash: ls\?/);
       other.type('n\r');
       await terminal.shows(/permission is refused[^]*\n\s*\n/); // the question is over
-      terminal.type('y\n');
-      await terminal.shows(/^y\r$/m); // the terminal has it
+      // Until the terminal has it: what comes while the question is being cleared away, nobody gets.
+      const typed = () => (terminal.type('y\n'), terminal.screen);
+      await expect.poll(typed, { timeout: 30_000 }).toMatch(/^y\r$/m);
       writeFileSync(join(the.installation.folder, 'next'), '');
       await terminal.shows(asks);
       terminal.type('\r');
