@@ -130,7 +130,7 @@ export class HintStream implements SocketListener {
   #send(hint: BridgeHint): void {
     // Who does not read needs no hints: its next poll tells.
     if (this.#isOpen && this.#socket.bufferedAmount < this.#context.config.sendLowBytes)
-      this.#socket.send(JSON.stringify(hint), () => undefined);
+      this.#socket.sendText(JSON.stringify(hint), () => undefined);
   }
 
   fail(error: unknown): void {

@@ -7,7 +7,7 @@ import type { StreamSocket } from './stream-socket.ts';
 const socket: StreamSocket = {
   bufferedAmount: 0,
   bytesRead: 0,
-  send: () => undefined,
+  sendText: () => undefined,
   ping: () => undefined,
   close: () => undefined,
   terminate: () => undefined,

@@ -25,8 +25,9 @@ export class Outbound {
   #page: Page | undefined;
   #caughtUp = false;
   #isClosed = false;
-  /** When the socket last took something while it was full; undefined while it is not. */
-  #stuckSince: number | undefined;
+  #isFull = false;
+  /** When the socket last took something of what is being sent; undefined once it has all. */
+  #takenAt: number | undefined;
 
   constructor(
     context: Context,
@@ -51,9 +52,13 @@ export class Outbound {
     this.#isClosed = true;
   }
 
-  /** Whether the socket has been full for so long without taking anything. */
+  get isSending(): boolean {
+    return this.#takenAt !== undefined;
+  }
+
+  /** Whether the socket has not taken anything for so long of what is being sent. */
   isStuckFor(ms: number): boolean {
-    return this.#stuckSince !== undefined && this.#context.clock.monotonic() - this.#stuckSince >= ms;
+    return this.#takenAt !== undefined && this.#context.clock.monotonic() - this.#takenAt >= ms;
   }
 
   /** Sends what the log has and the socket takes. */
@@ -63,7 +68,12 @@ export class Outbound {
 
   /** A frame of the moment: small, and not held back. */
   send(frame: ServiceFrame): void {
-    if (!this.#isClosed) this.#socket.send(JSON.stringify(frame), () => this.#sent());
+    if (!this.#isClosed) this.#sendText(JSON.stringify(frame));
+  }
+
+  #sendText(text: string): void {
+    this.#takenAt ??= this.#context.clock.monotonic();
+    this.#socket.sendText(text, () => this.#taken());
   }
 
   /** Reads the next page; false where there is none. */
@@ -87,18 +97,18 @@ export class Outbound {
 
   /** Sends the rest of the page; false where the socket is full, or closed. */
   #sendPage(): boolean {
-    const { config, clock } = this.#context;
+    const { config } = this.#context;
     const { events, scannedTo } = this.#page ?? { events: [], scannedTo: this.#cursor };
     for (let event = events[0]; event && !this.#isClosed; event = events[0]) {
       const text = JSON.stringify(toSessionEvent(this.#sessionId, event));
       const waiting = this.#socket.bufferedAmount;
       if (waiting > 0 && waiting + Buffer.byteLength(text) > config.sendHighBytes) {
-        this.#stuckSince ??= clock.monotonic();
+        this.#isFull = true;
         return false;
       }
       events.shift();
       this.#cursor = event.seq;
-      this.#socket.send(text, () => this.#sent());
+      this.#sendText(text);
     }
     if (this.#isClosed) return false;
     this.#cursor = scannedTo;
@@ -106,10 +116,12 @@ export class Outbound {
     return true;
   }
 
-  #sent(): void {
-    if (this.#stuckSince === undefined || this.#isClosed) return;
-    const isRoomy = this.#socket.bufferedAmount < this.#context.config.sendLowBytes;
-    this.#stuckSince = isRoomy ? undefined : this.#context.clock.monotonic();
-    if (isRoomy) this.#reader.wake();
+  #taken(): void {
+    if (this.#isClosed) return;
+    const waiting = this.#socket.bufferedAmount;
+    this.#takenAt = waiting > 0 ? this.#context.clock.monotonic() : undefined;
+    if (!this.#isFull || waiting >= this.#context.config.sendLowBytes) return;
+    this.#isFull = false;
+    this.#reader.wake();
   }
 }

@@ -1,11 +1,11 @@
 /** A WebSocket, as far as a stream needs it; the app adapts its library's. */
 export interface StreamSocket {
-  /** Bytes taken by `send` that the network has not. */
+  /** Bytes of `sendText` that the network has not. */
   readonly bufferedAmount: number;
   /** Bytes that came: what is there of a frame that is not whole yet is a sign of life, too. */
   readonly bytesRead: number;
-  /** `sent` runs when the network has the frame, or never will. */
-  send(text: string, sent: () => void): void;
+  /** `taken` runs as the network takes the frame, a piece of a large one at a time, or never will. */
+  sendText(text: string, taken: () => void): void;
   ping(): void;
   close(code: number, reason: string): void;
   /** Ends it without a word. */

@@ -91,7 +91,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
       return this.close(closeCodes.slowConsumer, 'slow_consumer');
     // Who takes nothing hears no ping either, and is to be told why.
     const isIdle = monotonic - this.#frameMonotonic >= config.idleSeconds * 1000;
-    if (isIdle && !this.#outbound.isStuckFor(0)) return this.terminate();
+    if (isIdle && !this.#outbound.isSending) return this.terminate();
     if (monotonic - this.#pingedAt >= config.pingSeconds * 1000) {
       this.#pingedAt = monotonic;
       this.#socket.ping();

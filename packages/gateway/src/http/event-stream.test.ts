@@ -1,9 +1,12 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { gate } from '../../test/gate.ts';
 import { serve } from '../../test/serve.ts';
+import { sendEventStream } from './event-stream.ts';
 import type { SseFrame } from './handler.ts';
 
 const path = '/v1/sessions/s/events/stream';
@@ -128,6 +131,34 @@ describe('server-sent events', () => {
     while (!gone) await clock.advance(30_000);
     expect(state.pulled).toBeLessThan(500);
     socket.destroy();
+  });
+
+  test('a reader on a slow line gets a large event whole', async () => {
+    const clock = new ManualClock();
+    const taken: Buffer[] = [];
+    const line = new Duplex({
+      read: () => undefined,
+      write(chunk: Buffer, _encoding, done) {
+        taken.push(chunk);
+        void clock.advance(chunk.length / 3).then(() => done()); // at 3 KB a second
+      },
+    });
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    response.assignSocket(Object.assign(line, { setNoDelay: () => line }) as unknown as Socket);
+    line.on('drain', () => response.emit('drain')); // as a server has it
+    const data = '\u{1f6a2}'.repeat(250_000);
+    const options = { clock, headers: {}, signal: new AbortController().signal, farewell: () => '' };
+    let told = 0;
+    const frames = async function* (): AsyncGenerator<SseFrame> {
+      yield { data, taken: () => told++ };
+    };
+    await sendEventStream(response, frames(), options);
+    await once(response, 'finish');
+    const text = Buffer.concat(taken)
+      .toString()
+      .replaceAll(/\r\n[0-9a-f]+\r\n/g, '');
+    expect(text.includes(data)).toBe(true);
+    expect(told).toBe(16); // of 64 KiB each
   });
 
   test('leaves the source when the reader goes', async () => {

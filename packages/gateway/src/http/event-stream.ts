@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '@sallyport/core';
 import type { SseFrame } from './handler.ts';
+import { pieces } from './pieces.ts';
 
 export interface EventStreamOptions {
   readonly clock: Clock;
@@ -44,7 +45,7 @@ export async function sendEventStream(
       const next = await interrupt.orElse(iterator.next());
       keepAlive.cancel();
       if (next === undefined || next.done === true) break;
-      if (!response.write(render(next.value)) && !(await drained())) break;
+      if (!(await sent(next.value))) break;
     }
     if (signal.aborted && response.writable) response.write(`: ${farewell()}\n\n`);
   } finally {
@@ -62,6 +63,14 @@ export async function sendEventStream(
       timer = clock.after(keepAliveMs, act);
     }
     return { cancel: () => timer.cancel() };
+  }
+
+  async function sent(frame: SseFrame): Promise<boolean> {
+    for (const piece of pieces(render(frame))) {
+      if (!response.write(piece) && !(await drained())) return false;
+      frame.taken?.();
+    }
+    return true;
   }
 
   async function drained(): Promise<boolean> {

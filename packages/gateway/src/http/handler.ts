@@ -91,6 +91,8 @@ export interface SseFrame {
   readonly id?: string;
   readonly event?: string;
   readonly data: unknown;
+  /** Runs as the reader takes it, a piece of a large one at a time. */
+  readonly taken?: () => void;
 }
 
 /** Takes the socket after the upgrade; where the row has an event stream, `events` gives its frames instead. */

@@ -5,6 +5,7 @@ import { WebSocket, type RawData } from 'ws';
 import { grantOf, type AnyCaller } from './admission.ts';
 import type { Drain, OpenStream } from './drain.ts';
 import { connectionEnded, type EndListener } from './ending.ts';
+import { pieces } from './pieces.ts';
 
 /** How long a client has to answer the closing frame. */
 const closingMs = 1000;
@@ -48,6 +49,13 @@ export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, G
 
   get bytesRead(): number {
     return this.connection?.bytesRead ?? 0;
+  }
+
+  /** In fragments where it is large. */
+  sendText(text: string, taken: () => void): void {
+    const fragments = pieces(text);
+    for (const [i, fragment] of fragments.entries())
+      this.send(fragment, { binary: false, fin: i === fragments.length - 1 }, taken);
   }
 
   listen(listener: SocketListener): void {

@@ -9,6 +9,7 @@ import { WebSocket } from 'ws';
 import { gate } from '../../test/gate.ts';
 import { serve } from '../../test/serve.ts';
 import { createTraffic } from '../metrics/traffic.ts';
+import type { OpenSocket } from './open-socket.ts';
 import type { PartialHandlers } from './pipeline.ts';
 
 const path = '/v1/code/sessions/s/worker/events/stream';
@@ -59,6 +60,21 @@ describe('an upgrade', () => {
     const [data] = (await once(socket, 'message')) as [Buffer];
     expect(data.toString()).toBe('hello');
     expect(socket.extensions).toBe('');
+    socket.close();
+    await once(socket, 'close');
+  });
+
+  test('sends a large text in fragments, which come as one, and tells of each that the network has', async () => {
+    const text = '\u{1f6a2}'.repeat(250_000);
+    const taken = gate();
+    let told = 0;
+    const tell = () => ++told === 16 && taken.open(); // of 64 KiB each
+    const stream = async () => (socket: OpenSocket) => socket.sendText(text, tell);
+    await using served = await serve({ handlers: { worker: { stream } } });
+    const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    expect(data.toString() === text).toBe(true);
+    await taken.opened;
     socket.close();
     await once(socket, 'close');
   });

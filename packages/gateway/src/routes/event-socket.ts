@@ -10,7 +10,7 @@ export interface EventSocket {
 
 /** The engine's port over server-sent events. It hears nothing: the worker posts what it has to say. */
 export function openEventSocket(): EventSocket {
-  const waiting: { readonly text: string; readonly bytes: number; readonly sent: () => void }[] = [];
+  const waiting: { readonly text: string; readonly bytes: number; readonly taken: () => void }[] = [];
   let bytes = 0;
   let end: SseFrame | 'silent' | undefined;
   let listener: SocketListener | undefined;
@@ -26,10 +26,10 @@ export function openEventSocket(): EventSocket {
       return bytes;
     },
     bytesRead: 0,
-    send(text, sent) {
+    sendText(text, taken) {
       if (end !== undefined) return;
       const size = Buffer.byteLength(text);
-      waiting.push({ text, bytes: size, sent });
+      waiting.push({ text, bytes: size, taken });
       bytes += size;
       wake();
     },
@@ -50,8 +50,7 @@ export function openEventSocket(): EventSocket {
         const next = waiting.shift();
         if (next !== undefined) {
           bytes -= next.bytes;
-          yield toSseFrame(next.text);
-          next.sent();
+          yield { ...toSseFrame(next.text), taken: next.taken };
         } else if (end !== undefined) {
           if (end !== 'silent') yield end;
           return;

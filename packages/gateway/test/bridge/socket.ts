@@ -14,6 +14,8 @@ export interface TestSocket extends StreamSocket {
   pong(): void;
   /** The network stands still: what is sent stays in the buffer. */
   hold(): void;
+  /** ... but for so many bytes. */
+  take(bytes: number): void;
   /** ... and flows again. */
   release(): void;
 }
@@ -25,7 +27,7 @@ export function openSocket(): TestSocket {
   let isPaused = false;
   let isHeld = false;
   let bytesRead = 0;
-  let buffered: { readonly bytes: number; readonly sent: () => void }[] = [];
+  let buffered: { bytes: number; readonly taken: () => void }[] = [];
   const frames: ServiceFrame[] = [];
   return {
     frames,
@@ -44,10 +46,10 @@ export function openSocket(): TestSocket {
     get bytesRead() {
       return bytesRead;
     },
-    send(text, sent) {
+    sendText(text, taken) {
       frames.push(JSON.parse(text) as ServiceFrame);
-      if (isHeld) buffered.push({ bytes: Buffer.byteLength(text), sent });
-      else queueMicrotask(sent);
+      if (isHeld) buffered.push({ bytes: Buffer.byteLength(text), taken });
+      else queueMicrotask(taken);
     },
     ping: () => (pings += 1),
     close: (code, reason) => (closed ??= { code, reason }),
@@ -65,11 +67,18 @@ export function openSocket(): TestSocket {
     },
     pong: () => listener?.pong(),
     hold: () => (isHeld = true),
+    take(bytes) {
+      const [first] = buffered;
+      if (!first) return;
+      first.bytes -= Math.min(bytes, first.bytes);
+      if (first.bytes === 0) buffered.shift();
+      first.taken();
+    },
     release() {
       isHeld = false;
       const flushed = buffered;
       buffered = [];
-      for (const { sent } of flushed) sent();
+      for (const { taken } of flushed) taken();
     },
   };
 }

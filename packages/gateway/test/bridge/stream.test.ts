@@ -337,6 +337,22 @@ describe('a socket', () => {
     expect(socket.closed).toEqual({ code: 4408, reason: 'slow_consumer' });
   });
 
+  test('with a slow line that takes what is sent little by little is kept, and closed 30 s after the last', async () => {
+    const run = await runningSession();
+    const { socket } = await handshake(run, run.id);
+    socket.hold();
+    const text = 'x'.repeat(900_000);
+    for (let i = 0; i < 2; i++)
+      await run.engine.sessions.append(owner, run.id, [{ type: 'note', data: { text } }]);
+    for (let i = 0; i < 6; i++) {
+      await run.clock.advance(29_000);
+      expect(socket.closed).toBeUndefined();
+      socket.take(100_000);
+    }
+    await run.clock.advance(31_000);
+    expect(socket.closed).toEqual({ code: 4408, reason: 'slow_consumer' });
+  });
+
   test('is told of bad frames, and closed at the third', async () => {
     const run = await runningSession();
     const { socket } = await handshake(run, run.id);
