@@ -1,4 +1,8 @@
+import { execFile as execFileWithCallback } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const execFile = promisify(execFileWithCallback);
 
 /** What every process of one session's work carries in its environment. */
 export interface Mark {
@@ -30,28 +34,37 @@ export async function killTree(leader: number, mark: Mark): Promise<void> {
 
 /**
  * Kills what carries the mark, wherever it moved to: `setsid` leaves the group but keeps the environment. Looks again until
- * nothing is found, for processes that fork meanwhile. Only on Linux; elsewhere the group is all there is.
+ * nothing is found, for processes that fork meanwhile.
  */
-export async function sweep(mark: Mark): Promise<void> {
-  if (process.platform !== 'linux') return;
+export async function sweep(mark: Mark, platform: NodeJS.Platform = process.platform): Promise<void> {
+  const entries = Object.entries(markVariables(mark)).map(([name, value]) => `${name}=${value}`);
   for (let round = 0; round < 5; round += 1) {
-    const found = await findMarked(mark);
+    const found = await (platform === 'linux' ? markedOfProc(entries) : markedOfPs(entries));
     if (found.length === 0) return;
     for (const pid of found) kill(pid);
   }
 }
 
-async function findMarked(mark: Mark): Promise<number[]> {
-  const wanted = Object.entries(markVariables(mark)).map(([name, value]) => `${name}=${value}`);
+async function markedOfProc(entries: readonly string[]): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const marked = pids.map(async (pid) => {
     // Another user's process, or one that is gone by now, is none of ours.
     const text = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
     const variables = text.split('\0');
-    return wanted.every((entry) => variables.includes(entry));
+    return entries.every((entry) => variables.includes(entry));
   });
   const isMarked = await Promise.all(marked);
   return pids.filter((pid, index) => isMarked[index] === true && pid !== process.pid);
+}
+
+/** macOS: `-E` has each command's environment behind it. A system without such a `ps` has the group alone. */
+async function markedOfPs(entries: readonly string[]): Promise<number[]> {
+  const ps = execFile('ps', ['-axEww', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 });
+  const { stdout } = await ps.catch(() => ({ stdout: '' }));
+  return stdout.split('\n').flatMap((line) => {
+    const words = line.trim().split(' ');
+    return entries.every((entry) => words.includes(entry)) ? [Number(words[0])] : [];
+  });
 }
 
 function kill(pid: number): void {
