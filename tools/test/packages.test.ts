@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 // Runs after the build: what is looked at here is what would be published.
 const root = join(import.meta.dirname, '../..');
@@ -23,6 +26,8 @@ const packages = readdirSync(join(root, 'packages')).map((name) => {
     manifest: JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest,
   };
 });
+const scratch = mkdtempSync(join(tmpdir(), 'sallyport-packed-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
 const versions = new Set(packages.map(({ manifest }) => manifest.version));
 
 describe.each(packages)('package $name', ({ name, folder, manifest }) => {
@@ -52,6 +57,35 @@ describe.each(packages)('package $name', ({ name, folder, manifest }) => {
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
     expect(stderr).toBe('');
     expect(status).toBe(0);
+  });
+
+  describe('as it is published', () => {
+    let tarball: Buffer;
+    beforeAll(() => {
+      const packed = spawnSync('npm', ['pack', '--json', '--pack-destination', scratch], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+      tarball = readFileSync(join(scratch, filename));
+    });
+
+    test('is in order', async () => {
+      const { messages } = await publint({
+        pack: { tarball: Uint8Array.from(tarball).buffer },
+        strict: true,
+      });
+      expect(messages).toEqual([]);
+    });
+
+    test('has types at each of its doors, for whoever imports', async () => {
+      const checked = await checkPackage(createPackageFromTarballData(tarball));
+      const problems = 'problems' in checked ? checked.problems : [checked];
+      // Neither for `require` nor for who knows nothing of `exports`.
+      const isForOthers = (problem: object) =>
+        'resolutionKind' in problem && ['node10', 'node16-cjs'].includes(String(problem.resolutionKind));
+      expect(problems.filter((problem) => !isForOthers(problem))).toEqual([]);
+    });
   });
 
   test('has commands that Node.js can load', () => {

@@ -32,7 +32,7 @@ export const SessionEvent = z.looseObject({
 });
 export type SessionEvent = z.infer<typeof SessionEvent>;
 
-export const Source = z.looseObject({ type: z.string().min(1) });
+const Source = z.looseObject({ type: z.string().min(1) });
 
 export const CreateSessionHeaders = z.object({
   'vendor-client-feature': z.string().min(1),

@@ -13,7 +13,6 @@ export interface TrafficLabels {
 }
 
 export const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx', 'cut'] as const;
-export type StatusClass = (typeof statusClasses)[number];
 
 /** What has come to one row since the start. Counted in plain fields: see docs/performance.md. */
 export class Meter implements EndListener {

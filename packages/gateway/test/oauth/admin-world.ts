@@ -14,8 +14,6 @@ export interface Somebody {
   readonly client: Client;
 }
 
-export type AdminWorld = Awaited<ReturnType<typeof openAdminWorld>>;
-
 /** Two organizations over HTTP: `ann` is admin of the first, with a member and a viewer; `bob` is admin of the second. */
 export async function openAdminWorld() {
   const opened = await openOverHttp();

@@ -26,9 +26,9 @@ export interface KeptFor {
 }
 
 /** Half of each pause, which then has a known length. */
-export const half: Random = { fraction: () => 0.5, bytes: (n) => new Uint8Array(n) };
+const half: Random = { fraction: () => 0.5, bytes: (n) => new Uint8Array(n) };
 
-export const own = { 'areas.oauth': 'local', 'areas.devices': 'local', 'upstream.credential': 'sk-team' };
+const own = { 'areas.oauth': 'local', 'areas.devices': 'local', 'upstream.credential': 'sk-team' };
 
 /** For the tests of a file: one store for all, which is empty again after each. */
 export function outboxes(): (

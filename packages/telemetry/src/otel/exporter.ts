@@ -36,7 +36,7 @@ export class SallyportLogRecordExporter implements LogRecordExporter {
 }
 
 /** An OpenTelemetry log record as an event. Resource and scope become attributes: a batch has no place of its own for them. */
-export function toEvent(record: ReadableLogRecord): TelemetryEvent {
+function toEvent(record: ReadableLogRecord): TelemetryEvent {
   const { eventName, body, severityNumber = 0, severityText, spanContext, instrumentationScope } = record;
   return {
     name: eventName ?? 'log',
