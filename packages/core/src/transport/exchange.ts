@@ -57,13 +57,14 @@ export class Exchange implements AnswerHandler {
   head({ status, headers }: AnswerHead): void {
     clearTimeout(this.#late);
     this.#state = 'body';
+    const { timeoutMs, idleMs = timeoutMs } = this.#request;
     this.#onHead?.({
       status,
       headers: joined(headers),
       stream: () => this.#stream(),
       // Of a short answer all is here already.
       text: (maxBytes) =>
-        readText(this.#state === 'ended' ? this.#chunks.splice(0) : this.#stream(), maxBytes),
+        readText(this.#state === 'ended' ? this.#chunks.splice(0) : this.#stream(), { maxBytes, idleMs }),
     });
   }
 

@@ -41,7 +41,7 @@ export function fetchTransport(fetch: typeof globalThis.fetch = globalThis.fetch
           status: answer.status,
           headers: Object.fromEntries(answer.headers),
           stream,
-          text: (maxBytes) => readText(stream(), maxBytes),
+          text: (maxBytes) => readText(stream(), { maxBytes, idleMs }),
         };
       } catch (error) {
         late.cancel();

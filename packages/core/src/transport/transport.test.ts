@@ -139,6 +139,18 @@ describe.each([
     await expect(answer.text()).rejects.toMatchObject({ code: 'timeout' });
   });
 
+  test('a body that trickles in is `timeout`, and is read no further', async () => {
+    const closed = Promise.withResolvers<unknown>();
+    const url = await serve((request, response) => {
+      request.socket.once('close', closed.resolve);
+      const trickle = setInterval(() => response.write(' '), 10);
+      response.once('close', () => clearInterval(trickle));
+    });
+    const answer = await (open.transport = make()).send(get(url, { idleMs: 50 }));
+    await expect(answer.text()).rejects.toMatchObject({ code: 'timeout' });
+    await closed.promise;
+  });
+
   test('a body that nobody reads yet is not taken off the wire', async () => {
     const bytes = 32 * 1024 * 1024;
     let wire: Socket | undefined;

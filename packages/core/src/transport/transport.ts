@@ -16,7 +16,7 @@ export interface TransportResponse {
   readonly status: number;
   /** Names are lower-case; repeated members are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body as text; rejects past `maxBytes` (default 16 MiB). */
+  /** The whole body as text; rejects past `maxBytes` (default 16 MiB), and where it only trickles in. */
   text(maxBytes?: number): Promise<string>;
   /** The body as it comes. Whoever stops early ends the connection. */
   stream(): AsyncIterable<Uint8Array>;
