@@ -113,7 +113,9 @@ export async function connect(context: Context): Promise<Connection> {
 export async function connectUnreported(context: Context): Promise<Omit<Connection, 'reporter'>> {
   const loggedIn = await logInToAccount(context);
   const { client } = loggedIn;
-  const organizationId = (await chosenOrganization(context, loggedIn)) ?? (await tokensOrganization(client));
+  const organizationId =
+    (await chosenOrganization(context, loggedIn)) ??
+    (await tokensOrganization(client, context.interrupt.asked));
   return { ...loggedIn, organizationId };
 }
 
@@ -147,16 +149,16 @@ function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
 }
 
 /** Of a token from the environment: what the service says of it, or its account's only one where it may not ask. */
-async function tokensOrganization(client: Client): Promise<string> {
-  const profile = await client.oauth.profile().catch((error: unknown) => {
+async function tokensOrganization(client: Client, signal: AbortSignal): Promise<string> {
+  const profile = await client.oauth.profile({ signal }).catch((error: unknown) => {
     if (error instanceof ServiceError && (error.status === 403 || error.status === 404)) return undefined;
     throw error;
   });
-  return profile?.organization.uuid ?? (await onlyOrganization(client));
+  return profile?.organization.uuid ?? (await onlyOrganization(client, signal));
 }
 
-async function onlyOrganization(client: Client): Promise<string> {
-  const [first, ...others] = await organizationsOf(client, {});
+async function onlyOrganization(client: Client, signal: AbortSignal): Promise<string> {
+  const [first, ...others] = await organizationsOf(client, { signal });
   if (first === undefined) {
     throw new CommandError(
       'token_refused',

@@ -72,7 +72,10 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
     ...reached,
     tokens: { token: () => Promise.resolve(credentials.accessToken) },
   });
-  const output = describeAccount(await client.oauth.profile(), context.settings.baseUrl);
+  const output = describeAccount(
+    await client.oauth.profile({ signal: context.interrupt.asked }),
+    context.settings.baseUrl,
+  );
   return { json: output.json, human: `Logged in as ${output.human}` };
 }
 
