@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Execution } from './executor.ts';
 import { shellExecutor } from './process.ts';
 import { temporaryFolder } from './testing/bench.ts';
@@ -43,6 +43,18 @@ describe('the process of a session', () => {
       data: { stream: 'stdout', text: directory },
     });
     expect(output.all).toContainEqual({ type: 'session.output', data: { stream: 'stderr', text: 'env_1' } });
+  });
+
+  test('is signalled no more when it has ended: by then its pid may be of others', async () => {
+    const { execution } = execute('true');
+    await execution.ended;
+    const kill = vi.spyOn(process, 'kill');
+    try {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) execution.signal(signal);
+      expect(kill).not.toHaveBeenCalled();
+    } finally {
+      kill.mockRestore();
+    }
   });
 
   test('that has no directory says so, and is an exit', async () => {

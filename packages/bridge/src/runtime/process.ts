@@ -73,6 +73,8 @@ class ShellProcess implements Execution {
   readonly #job: Job;
   readonly #clock: Clock;
   #isPaused = false;
+  /** The system may have given its pid to others. */
+  #isGone = false;
 
   constructor(
     child: ChildProcessByStdio<Writable, Readable, Readable>,
@@ -122,7 +124,7 @@ class ShellProcess implements Execution {
 
   signal(signal: StopSignal): void {
     // Without a pid it was never started, so there is no group of ours.
-    if (this.#child.pid === undefined) return;
+    if (this.#child.pid === undefined || this.#isGone) return;
     if (signal === 'SIGKILL') void killTree(this.#child.pid, this.#job);
     else signalGroup(this.#child.pid, signal);
   }
@@ -139,6 +141,7 @@ class ShellProcess implements Execution {
     // Nobody of ours is left who could write, so the pipes end with what they still hold.
     await this.#grace(closed);
     for (const pipe of this.#child.stdio) pipe?.destroy();
+    this.#isGone = true;
     return exit;
   }
 
