@@ -9,6 +9,7 @@ import { inEachTopology } from './steps/in-each-topology.ts';
 const agent = `git config user.name T; git config user.email t@e
 while read -r line; do
   case "$line" in
+    *pause*) echo old > new; echo paused;;
     *wait*) echo waiting; sleep 1000;;
     *write*) echo new > new; echo '{"type":"tool.permission_request","data":{"request_id":"r1","tool":"git","description":"commit"}}';;
     *'"allow"'*) git add .; git commit --quiet -m "$SALLYPORT_SESSION_ID"; echo committed; exit 0;;
@@ -58,6 +59,19 @@ inEachTopology((the) => {
     return stdout.trim();
   }
 
+  /** The same, by somebody on another machine. */
+  async function elsewhere(...args: string[]) {
+    const env = { SALLYPORT_CONFIG_DIR: join(the.installation.folder, 'elsewhere') };
+    if (!existsSync(env.SALLYPORT_CONFIG_DIR)) {
+      const key = the.installation.run('sallyport-gateway', ['admin', 'session-key']);
+      await key.end();
+      await the.installation.sallyport(['login', '--session-key-stdin'], { input: key.stdout, env }).end();
+    }
+    const program = the.installation.sallyport(args, { env });
+    const code = await program.end();
+    return { code, stdout: program.stdout, stderr: program.stderr };
+  }
+
   describe('a session with a source', () => {
     test('works in a worktree, is given permission, and shows what it changed', async () => {
       const run = await sallyport('session', 'run', 'write', '--source', '.@main~0', '--env', 'tag:repo');
@@ -71,6 +85,8 @@ inEachTopology((the) => {
       const { stdout, code } = await sallyport('session', 'diff', id);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^diff --git a\/new b\/new\n[^]*\+new\n$/);
+      expect(follower.stderr).toContain(`changed 1 file (+1 -0): sallyport session diff ${id}\n`);
+      expect(await elsewhere('session', 'diff', id)).toEqual({ code: 0, stdout, stderr: '' });
       const [, folder = ''] = /works in (\S+)\n/.exec(follower.stderr) ?? [];
       expect(existsSync(join(folder, 'new'))).toBe(true);
       expect(existsSync(join(repository, 'new'))).toBe(false);
@@ -98,21 +114,23 @@ inEachTopology((the) => {
         code: 4,
         stderr: expect.stringContaining('has no source of its own') as string,
       });
-      expect(await sallyport('session', 'diff', clean)).toMatchObject({
-        code: 4,
-        stderr: expect.stringContaining('not on this machine any more') as string,
-      });
-      const elsewhere = { SALLYPORT_CONFIG_DIR: join(the.installation.folder, 'elsewhere') };
-      const key = the.installation.run('sallyport-gateway', ['admin', 'session-key']);
-      await key.end();
-      await the.installation
-        .sallyport(['login', '--session-key-stdin'], { input: key.stdout, env: elsewhere })
-        .end();
-      const other = the.installation.sallyport(['session', 'diff', clean], { env: elsewhere });
-      expect(await other.end()).toBe(4);
-      expect(other.stderr).toMatch(
-        /runs on another machine .+\(.+\): its worktree is there.\n.*session diff/,
-      );
+      const nothing = { code: 0, stdout: '', stderr: `Session ${clean} has changed nothing.\n` };
+      expect(await sallyport('session', 'diff', clean)).toEqual(nothing);
+      expect(await elsewhere('session', 'diff', clean)).toEqual(nothing);
+    });
+
+    test('that runs is asked what it has changed so far; after an end by force that is all that is known', async () => {
+      const id = await detached('pause', '--source', '.');
+      const follower = the.installation.sallyport(['session', 'logs', '-f', id]);
+      await follower.shows(/paused/);
+      const { code, stdout, stderr } = await elsewhere('session', 'diff', id, '--stat');
+      expect(code, stderr).toBe(0);
+      expect(stdout).toBe(' new |   1 +\n 1 file changed, +1 -0\n');
+      expect((await sallyport('session', 'stop', id, '--force', '--wait')).code).toBe(0);
+      await follower.end();
+      const last = await elsewhere('session', 'diff', id);
+      expect(last).toMatchObject({ code: 1, stdout: expect.stringMatching(/\+old\n$/) as string });
+      expect(last.stderr).toMatch(/^This was told at .*, while it ran\./);
     });
 
     test('that cannot be checked out has failed, and says why', async () => {
@@ -150,7 +168,8 @@ inEachTopology((the) => {
       expect(cleaned.stdout).toMatch(/^Removed \d worktrees?; \d+\.\d KiB are free again\.\n/);
       expect(cleaned.stdout).toMatch(new RegExp(`^${alone} +just now +.* +commits +/.*$`, 'm'));
       expect(cleaned.stdout).not.toContain(saved);
-      expect((await sallyport('session', 'diff', saved)).code).toBe(4);
+      const told = await sallyport('--json', 'session', 'diff', saved);
+      expect(JSON.parse(told.stdout)).toMatchObject({ from: 'log', sources: [{ file_count: 1 }] });
 
       expect(await sallyport('bridge', 'clean', alone)).toMatchObject({
         code: 2,

@@ -7,10 +7,13 @@ export { localBridges, type LocalBridge, type LocalWorkspace } from './runtime/l
 export type { Leftovers, LeftSession } from './runtime/local-bridges.ts';
 export { parseGitSource, SourceError, type GitSource } from './runtime/workspace/git-source.ts';
 export { GitError } from './runtime/workspace/git.ts';
-export type { Difference, DiffOptions } from './runtime/workspace/diff.ts';
+export type { ChangesShown } from './runtime/changes.ts';
+export type { Difference, DiffBounds, DiffOptions } from './runtime/workspace/diff.ts';
 export type { KeepLimits } from './runtime/workspace/kept.ts';
 export type { Left } from './runtime/workspace/left.ts';
 export type { WorktreePolicy } from './runtime/workspace/workspaces.ts';
 export { shellExecutor, type ShellExecutorOptions } from './runtime/process.ts';
 export { looksSecret, type EnvironmentOptions } from './runtime/environment.ts';
 export { stopDeadlineMs, type EventData } from './protocol/events.ts';
+export type { ChangedFile, SourceChanges, UnknownChanges } from './protocol/events.ts';
+export { ChangesReader, type PatchedChanges } from './protocol/changes.ts';

@@ -34,6 +34,10 @@ export interface EventData {
       readonly commit: string;
     }[];
   };
+  /** A piece of the patch of one source, by its place among them; the `worker.changes` that it belongs to comes after it. */
+  'worker.patch': { readonly source: number; readonly text?: string; readonly base64?: string };
+  /** What the session changed in its sources; the pieces of its patches came before it. */
+  'worker.changes': { readonly sources: readonly (SourceChanges | UnknownChanges)[] };
   /** The process asks whether it may use a tool; it waits for a `control.permission_response` on its standard input. */
   'tool.permission_request': {
     readonly request_id: string;
@@ -53,8 +57,53 @@ export interface EventData {
   /** Asks the worker to end the process: SIGINT, SIGTERM at half of the deadline, SIGKILL of the tree at the deadline. */
   'control.stop': { readonly force: boolean; readonly deadline_ms: number };
   'control.interrupt': Readonly<Record<string, unknown>>;
+  /** Asks the worker what the session has changed by now; `worker.changes` is the answer. */
+  'control.changes': Readonly<Record<string, unknown>>;
   /** Text for the process's standard input. */
   'control.input': { readonly text: string };
+}
+
+/** One source of a session, and the branch and the commit at which it began. */
+interface ChangedSource {
+  readonly url: string;
+  readonly branch: string;
+  readonly base: string;
+}
+
+/** A file that differs; without counts it is a binary one. */
+export interface ChangedFile {
+  readonly path: string;
+  /** What it was called before. */
+  readonly from?: string;
+  /** Lines. */
+  readonly added?: number;
+  readonly removed?: number;
+}
+
+/** All that a session changed in one source, in commits and without. */
+export interface SourceChanges extends ChangedSource {
+  /** The commit that its worktree is at. */
+  readonly head?: string;
+  /** As many as the bound lets. */
+  readonly files: readonly ChangedFile[];
+  /** Of all. */
+  readonly file_count: number;
+  /** Lines, in all files. */
+  readonly added: number;
+  readonly removed: number;
+  /** Of all pieces together. */
+  readonly patch_bytes: number;
+  /** The patch went on. */
+  readonly truncated?: true;
+  /** Its bridge is told to keep the patch to itself. */
+  readonly withheld?: true;
+  /** A secret is replaced by `***`: the patch may not apply. */
+  readonly redacted?: true;
+}
+
+/** Git could not tell, and why. */
+export interface UnknownChanges extends ChangedSource {
+  readonly error: string;
 }
 
 /** From `control.stop` to SIGKILL of the tree. */

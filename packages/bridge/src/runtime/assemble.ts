@@ -11,6 +11,7 @@ import { Poller } from './poller.ts';
 import { shellExecutor } from './process.ts';
 import { Registration } from './registration.ts';
 import { outageReports } from './report.ts';
+import { secretsOf } from './secrets.ts';
 import { Sessions } from './sessions.ts';
 import type { BridgeState } from './state.ts';
 import { StreamChoice } from './stream-choice.ts';
@@ -73,6 +74,10 @@ export function assemble(options: BridgeRuntimeOptions, run: Run): Parts {
     onEnd: endHook(options, clock),
     isInteractive: options.interactive ?? false,
     places: new Places({ context, directory, workspaces }),
+    tellChanges: {
+      shown: options.changes ?? 'patch',
+      secrets: secretsOf(environmentOf(options).inherited),
+    },
     maxSessions: options.maxSessions ?? defaultMaxSessions,
     onFreed: () => poller.freed(),
     onConnected: () => poller.connected(),

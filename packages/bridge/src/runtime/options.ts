@@ -1,5 +1,6 @@
 import type { Ids, Log, Random, Reporter, TokenSource } from '@sallyport/core';
 import type { ClientOptions } from '@sallyport/core/client';
+import type { ChangesShown } from './changes.ts';
 import type { RuntimeEvent } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { KeepLimits } from './workspace/kept.ts';
@@ -36,6 +37,11 @@ export interface BridgeRuntimeOptions extends ClientOptions {
   readonly interactive?: boolean;
   /** What becomes of worktrees after their session. Default `changed`: those with commits or changes of their own stay. */
   readonly worktrees?: WorktreePolicy;
+  /**
+   * How much of what a session changed in its sources goes into its log at its end, for who is not on this machine: all
+   * (default), the names of the files, or nothing.
+   */
+  readonly changes?: ChangesShown;
   /** How much of sessions that are over stays before the bridge removes what is elsewhere as well. */
   readonly keep?: Partial<KeepLimits>;
   /** A command of the shell that is run after each session, for a minute at most; README.md names its variables. */

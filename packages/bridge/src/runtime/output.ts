@@ -2,11 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isJsonObject, nestsTooDeep } from '@sallyport/core';
 import { isReservedForProcesses } from '../protocol/events.ts';
 import { maxFrameBytes } from '../protocol/frames.ts';
-
-/**
- * The most of a line in one `session.output`. Escaped as JSON a byte takes at most six, so every piece fits into a frame.
- */
-const pieceBytes = 128 * 1024;
+import { encodePiece, pieceBytes } from './pieces.ts';
 
 export type EmitOutput = (type: string, data: Readonly<Record<string, unknown>>) => void;
 
@@ -92,7 +88,7 @@ export class OutputLines {
   #emitPiece(bytes: Buffer, partial: boolean): void {
     this.#emit('session.output', {
       stream: this.#stream,
-      ...(isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }),
+      ...encodePiece(bytes),
       ...(partial && { partial }),
     });
   }

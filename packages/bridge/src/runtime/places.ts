@@ -62,6 +62,11 @@ export class Places {
     return { directory: workspace.directory, workspace, unknownSources };
   }
 
+  /** What a session has changed, source by source; `undefined`: its place is not its own. */
+  changes(...given: Parameters<Workspaces['differences']>): ReturnType<Workspaces['differences']> {
+    return this.#options.workspaces.differences(...given);
+  }
+
   /** After the session's end; gives the folder of what stays. */
   leave(sessionId: string): Promise<string | undefined> {
     return this.#options.workspaces.settle(sessionId);

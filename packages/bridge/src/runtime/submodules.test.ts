@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { localBridges } from './local-bridges.ts';
 import { temporaryFolder } from './testing/bench.ts';
 import type { FakeStream } from './testing/fake-service.ts';
-import { git, repository, source } from './testing/repository.ts';
+import { git, repository, source, textOf } from './testing/repository.ts';
 import { useBench } from './testing/use-bench.ts';
 
 const { service, startSession } = useBench();
@@ -122,7 +122,11 @@ describe('submodules', () => {
     const { bench } = await run(command, { directory: app });
     const [found] = localBridges(bench.stateDir).flatMap((each) => each.workspace('session_a') ?? []);
     const [diff] = await found!.diff({ clock: systemClock, signal: new AbortController().signal });
-    expect(diff!.text.match(/^[+-][^+-].*$|^[+-]{3} .*$/gm)).toEqual([
+    expect(textOf(diff!).match(/^[+-][^+-].*$|^[+-]{3} .*$/gm)).toEqual([
+      '--- a/lib',
+      '+++ b/lib',
+      expect.stringMatching(/^-Subproject commit /),
+      expect.stringMatching(/^\+Subproject commit /),
       '--- a/lib/one',
       '+++ b/lib/one',
       '-one',
@@ -131,6 +135,11 @@ describe('submodules', () => {
       '+++ b/lib/deep/er/new',
       '+b',
     ]);
+    const clone = join(temporaryFolder(), 'clone');
+    git(app, '-c', 'protocol.file.allow=always', 'clone', '--quiet', '--recursive', app, clone);
+    execFileSync('git', ['apply'], { cwd: clone, input: diff!.patch });
+    expect(readFileSync(join(clone, 'lib/one'), 'utf8')).toBe('onemore\n');
+    expect(readFileSync(join(clone, 'lib/deep/er/new'), 'utf8')).toBe('b\n');
   });
 
   test('run no hook, be it of the template that every new repository of the person gets', async () => {

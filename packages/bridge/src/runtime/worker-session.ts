@@ -1,6 +1,7 @@
 import type { SessionEvent } from '@sallyport/core/contract';
 import { stopDeadlineMs, type EventData } from '../protocol/events.ts';
 import { beginProcess } from './begin-process.ts';
+import { Changes, type TellChanges } from './changes.ts';
 import { clearAway } from './clear-away.ts';
 import type { Context } from './context.ts';
 import type { EndReason } from './events.ts';
@@ -29,6 +30,7 @@ export interface WorkerSessionOptions {
   readonly sessionId: string;
   readonly workId: string;
   readonly places: Places;
+  readonly tellChanges: TellChanges;
   /** Told when its stream opens, the first time and each time after. */
   readonly onConnected: () => void;
   /** Told when its slot is free. */
@@ -44,6 +46,7 @@ export class WorkerSession {
   readonly #input: SessionInput;
   readonly #output = new SessionOutput();
   readonly #end: GracefulEnd;
+  readonly #changes: Changes;
   /** Aborts when nothing is to be asked for the session any more. */
   readonly #gone = new AbortController();
   /** Where its process runs, or ran. */
@@ -61,6 +64,12 @@ export class WorkerSession {
     this.#options = options;
     this.#end = new GracefulEnd(options.context.clock);
     this.#outbox = new Outbox((isFull) => this.#output.set({ isFull }));
+    this.#changes = new Changes({
+      ...options,
+      gone: this.#gone.signal,
+      report: (type, data) => this.#report(type, data),
+      settled: (id) => this.#outbox.settled(id),
+    });
     const { isInteractive } = options;
     this.#input = new SessionInput({ isInteractive, onRoom: () => this.#link.reopen() });
     this.#link = new Link({
@@ -80,7 +89,7 @@ export class WorkerSession {
     const lost = await this.#link.run(() => {
       ended = this.#start(sources);
       void ended
-        .then((exit) => this.#report(exit))
+        .then((exit) => this.#reportEnd(exit))
         .then(() => {
           this.#isKnown = true;
           this.#link.close();
@@ -135,7 +144,10 @@ export class WorkerSession {
   async stop(): Promise<void> {
     const { context } = this.#options;
     this.#isLeaving = true;
-    if (this.#hasExited) return this.#link.finish();
+    if (this.#hasExited) {
+      this.#changes.hurry();
+      return this.#link.finish();
+    }
     const force = this.#execution === undefined;
     // Or the end would count as a failure. The service may be gone, and nobody waits for it long.
     const isTold = await askForEnd(context, this.#options, force);
@@ -201,28 +213,34 @@ export class WorkerSession {
       place,
       isInteractive,
       emit: (type, data) => this.#emit(type, data),
-      report: (type, data) => this.#outbox.push(context.ids.next('evt'), type, data),
+      report: (type, data) => this.#report(type, data),
     });
+  }
+
+  /** Gives the event's id. */
+  #report(type: string, data: Readonly<Record<string, unknown>>): string {
+    const id = this.#options.context.ids.next('evt');
+    this.#outbox.push(id, type, data);
+    return id;
   }
 
   #emit(type: string, data: Readonly<Record<string, unknown>>): void {
     const { context, sessionId } = this.#options;
-    this.#outbox.push(context.ids.next('evt'), type, data);
+    this.#report(type, data);
     if (type === 'session.output')
       context.emit({ type, sessionId, ...(data as EventData['session.output']) });
     else context.emit({ type: 'session.event', sessionId, name: type, data });
   }
 
   /** Resolves when the service has it: only then is the end confirmed. */
-  async #report({ exitCode, signal }: Exit): Promise<void> {
-    const { clock, ids } = this.#options.context;
-    const id = ids.next('evt');
-    const overdue = clock.after(reportMs, () => {
+  async #reportEnd({ exitCode, signal }: Exit): Promise<void> {
+    this.#hasExited = true;
+    await this.#changes.tell({ isLeaving: this.#isLeaving });
+    const overdue = this.#options.context.clock.after(reportMs, () => {
       this.#hasSlot = false;
       this.#options.onFreed();
     });
-    this.#outbox.push(id, 'worker.exited', { exit_code: exitCode, signal });
-    this.#hasExited = true;
+    const id = this.#report('worker.exited', { exit_code: exitCode, signal });
     if (this.#isLeaving) this.#link.finish();
     await this.#outbox.settled(id);
     overdue.cancel();
@@ -231,6 +249,10 @@ export class WorkerSession {
   #take(event: SessionEvent): boolean {
     if (event.type === 'control.stop') {
       this.#stop(event.data);
+      return true;
+    }
+    if (event.type === 'control.changes') {
+      this.#changes.ask();
       return true;
     }
     return this.#input.take(event, this.#execution);

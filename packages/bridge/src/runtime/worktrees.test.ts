@@ -4,7 +4,7 @@ import { systemClock } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
 import { localBridges } from './local-bridges.ts';
 import { temporaryFolder } from './testing/bench.ts';
-import { git, repository, source } from './testing/repository.ts';
+import { git, repository, source, textOf } from './testing/repository.ts';
 import { useBench } from './testing/use-bench.ts';
 
 const { service, start, startSession } = useBench();
@@ -58,7 +58,7 @@ describe('worktrees after the end', () => {
     expect(ended).toMatchObject({ exitCode: 0, kept: expect.any(String) as string });
     const [found] = localBridges(bench.stateDir).flatMap((each) => each.workspace('session_a') ?? []);
     const [diff] = await found!.diff({ clock: systemClock, signal: new AbortController().signal });
-    expect(diff!.text).toContain('\n+onemore');
+    expect(textOf(diff!)).toContain('\n+onemore');
     expect(existsSync(proof)).toBe(false);
   });
 
@@ -98,7 +98,7 @@ describe('worktrees after the end', () => {
     const [found] = localBridges(bench.stateDir).flatMap((each) => each.workspace('session_a') ?? []);
     const diff = await found!.diff({ clock: systemClock, signal: new AbortController().signal });
     expect(diff.map(({ branch }) => branch)).toEqual(['sallyport/session_a']);
-    expect(diff[0]!.text.match(/^[+-][^+-].*$|^[+-]{3} .*$/gm)).toEqual([
+    expect(textOf(diff[0]!).match(/^[+-][^+-].*$|^[+-]{3} .*$/gm)).toEqual([
       '--- /dev/null',
       '+++ b/new',
       '+new',

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Difference } from '../workspace/diff.ts';
 import { temporaryFolder } from './bench.ts';
 
 export function git(directory: string, ...args: string[]): string {
@@ -28,3 +29,6 @@ export const source = (url: string, revision?: string) => ({
   url,
   ...(revision && { revision }),
 });
+
+/** A patch as text. */
+export const textOf = ({ patch }: Difference) => Buffer.from(patch).toString();

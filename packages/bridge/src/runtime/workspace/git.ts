@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { Clock, Timer } from '@sallyport/core';
+import { toError } from '../failure.ts';
 import { markVariables, signalGroup, type Mark } from '../process-tree.ts';
 import { withoutCredentials } from './git-source.ts';
 
-/** The most that a call may print: no diff that a person reads is longer. */
+/** The most that a call may print, where all of it is kept. */
 const mostOutputBytes = 64 * 1024 * 1024;
 const mostWordsBytes = 4 * 1024;
 
@@ -24,6 +25,12 @@ export class GitError extends Error {
   override readonly name = 'GitError';
 }
 
+/** For `catch`: what git cannot tell is not known. */
+export function unlessGit(error: unknown): undefined {
+  if (error instanceof GitError) return undefined;
+  throw error;
+}
+
 const fixed = [
   // Hooks and monitors of a repository are programs, and the ones of a session's choice.
   ...['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'],
@@ -33,11 +40,28 @@ const fixed = [
 /** From SIGTERM, at which git takes its locks away, to SIGKILL. */
 const killAfterMs = 2_000;
 
-/**
- * Runs git once as a child without a terminal, so that it can ask nobody, and gives what it printed. Rejects with `GitError`,
- * and with the signal's reason; nothing of it is left then.
- */
+/** Runs git once, and gives what it printed. Rejects as `readGit` does, and where that is more than anybody needs whole. */
 export async function runGit(args: readonly string[], call: GitCall): Promise<string> {
+  const output: Buffer[] = [];
+  let size = 0;
+  await readGit(args, call, (chunk) => {
+    size += chunk.length;
+    if (size > mostOutputBytes)
+      throw new GitError(`${nameOf(args)} printed more than ${mostOutputBytes / 1024 / 1024} MiB`);
+    output.push(chunk);
+    return true;
+  });
+  return Buffer.concat(output).toString('utf8');
+}
+
+/** Told what git prints as it comes; gives whether more is wanted: if not git is ended, which is no failure then. */
+export type TakeOutput = (chunk: Buffer) => boolean;
+
+/**
+ * Runs git once as a child without a terminal, so that it can ask nobody. Rejects with `GitError`, with the signal's reason, and
+ * with what `take` throws; nothing of git is left then.
+ */
+export async function readGit(args: readonly string[], call: GitCall, take: TakeOutput): Promise<void> {
   const { directory, clock, timeoutMs, signal, mark, env } = call;
   signal?.throwIfAborted();
   const child = spawn('git', [...fixed, ...args], {
@@ -47,44 +71,53 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<st
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const name = `git ${args.find((each) => /^[a-z][a-z-]*$/.test(each)) ?? ''}`;
+  const name = nameOf(args);
   const timers: Timer[] = [];
   const end = (sent: NodeJS.Signals) => child.pid !== undefined && signalGroup(child.pid, sent);
   const kill = () => {
     end('SIGTERM');
     timers.push(clock.after(killAfterMs, () => end('SIGKILL'), { keepAlive: true }));
   };
-  let failure: string | undefined;
-  const fail = (words: string) => {
-    failure ??= words;
+  /** Why it ends, where that is not its own doing. */
+  let why: Error | 'enough' | undefined;
+  const endIt = (reason: Error | 'enough') => {
+    why ??= reason;
     kill();
   };
-  timers.push(clock.after(timeoutMs, () => fail(`${name} took longer than ${timeoutMs / 1000} s`)));
+  timers.push(
+    clock.after(timeoutMs, () => endIt(new GitError(`${name} took longer than ${timeoutMs / 1000} s`))),
+  );
   signal?.addEventListener('abort', kill, { once: true });
-  const output: Buffer[] = [];
-  let size = 0;
   let words = '';
   child.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > mostOutputBytes) fail(`${name} printed more than ${mostOutputBytes / 1024 / 1024} MiB`);
-    else output.push(chunk);
+    if (why !== undefined) return;
+    try {
+      if (!take(chunk)) endIt('enough');
+    } catch (error) {
+      endIt(toError(error));
+    }
   });
   child.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-mostWordsBytes)));
   try {
     const code = await new Promise<number | null>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) => {
-        failure ??= error.code === 'ENOENT' ? 'there is no git on the PATH' : error.message;
+        why ??= new GitError(error.code === 'ENOENT' ? 'there is no git on the PATH' : error.message);
         resolve(null);
       });
       child.once('close', resolve);
     });
     signal?.throwIfAborted();
-    if (failure === undefined && code === 0) return Buffer.concat(output).toString('utf8');
-    throw new GitError(failure ?? (withoutCredentials(words.trim()) || `${name} failed`));
+    if (why instanceof Error) throw why;
+    if (why !== 'enough' && code !== 0)
+      throw new GitError(withoutCredentials(words.trim()) || `${name} failed`);
   } finally {
     for (const timer of timers) timer.cancel();
     signal?.removeEventListener('abort', kill);
   }
+}
+
+function nameOf(args: readonly string[]): string {
+  return `git ${args.find((each) => /^[a-z][a-z-]*$/.test(each)) ?? ''}`;
 }
 
 /** The bridge's own, for its agents and credential helpers, less what points git elsewhere or lets it ask. */

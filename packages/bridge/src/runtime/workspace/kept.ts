@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/core';
-import { GitError } from './git.ts';
+import { unlessGit } from './git.ts';
 import type { Left } from './left.ts';
 import type { WorkspaceRecord, WorkspaceRecords } from './record.ts';
 import { bytesOf } from './size.ts';
@@ -128,10 +128,4 @@ export class Kept {
     }
     return bytes;
   }
-}
-
-/** What git cannot tell is not known to be needless. */
-function unlessGit(error: unknown): undefined {
-  if (error instanceof GitError) return undefined;
-  throw error;
 }

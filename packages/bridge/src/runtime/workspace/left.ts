@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Git, GitCall } from './git.ts';
+import type { Git } from './git.ts';
 import type { CheckedOut, Submodule } from './record.ts';
-import { nestedRepositories, submoduleGit, worktreeGit } from './worktree-git.ts';
+import { gitIn, nestedRepositories, submoduleTree, treeOf, type TreeCall } from './worktree-git.ts';
 
 /**
  * What a session left in its worktrees, the less the earlier: `saved` are commits that are elsewhere as well, `commits` are
@@ -23,10 +23,10 @@ export function mostOf(several: readonly Left[]): Left {
  */
 export async function leftIn(
   source: CheckedOut,
-  { isCache, ...call }: Omit<GitCall, 'directory'> & { readonly isCache: boolean },
+  { isCache, ...call }: TreeCall & { readonly isCache: boolean },
 ): Promise<Left> {
   const { branch, base, directory, submodules = [] } = source;
-  const git = await worktreeGit(source, call);
+  const git = gitIn(await treeOf(source, call), call);
   const ours = submodules.map(({ path }) => path);
   if (await hasChanges(git, directory, '', ours)) return 'changes';
   const heads = (await git('rev-parse', 'HEAD', `refs/heads/${branch}`)).trim().split('\n');
@@ -43,10 +43,10 @@ async function leftInSubmodule(
   submodule: Submodule,
   worktree: string,
   ours: readonly string[],
-  call: Omit<GitCall, 'directory'>,
+  call: TreeCall,
 ): Promise<Left> {
   const { path, commit } = submodule;
-  const git = submoduleGit(submodule, worktree, call);
+  const git = gitIn(submoduleTree(submodule, worktree), call);
   if (await hasChanges(git, worktree, path, ours)) return 'changes';
   const head = (await git('rev-parse', 'HEAD')).trim();
   // All that it has goes with the worktree: its branches and what was stashed, too.

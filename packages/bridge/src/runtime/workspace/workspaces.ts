@@ -3,6 +3,7 @@ import type { Clock, Log } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { toError } from '../failure.ts';
 import type { Mark } from '../process-tree.ts';
+import { differencesOf, type DiffOptions } from './diff.ts';
 import { GitError } from './git.ts';
 import { repositoryName, type GitSource } from './git-source.ts';
 import { Kept, type KeepLimits, type KeptTotal } from './kept.ts';
@@ -67,6 +68,17 @@ export class Workspaces {
       }
       if (known) await this.#remove(known);
       return toWorkspace(await this.#make(mark, sources, signal));
+    });
+  }
+
+  /** What a session has changed, source by source, as far as git can tell; `undefined`: it has no workspace. */
+  differences(
+    sessionId: string,
+    options: DiffOptions,
+  ): Promise<Awaited<ReturnType<typeof differencesOf>> | undefined> {
+    return this.#turns.alone(sessionId, async () => {
+      const record = this.#records.get(sessionId);
+      return record?.is_ready ? differencesOf(record.sources, options) : undefined;
     });
   }
 

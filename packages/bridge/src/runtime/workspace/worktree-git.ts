@@ -1,31 +1,47 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { GitError, runGit, type Git, type GitCall } from './git.ts';
+import { GitError, readGit, runGit, type Git, type GitCall, type TakeOutput } from './git.ts';
 import type { CheckedOut, Submodule } from './record.ts';
 
 /**
- * Git for a session's worktree. What the session left there is not asked where the repository is: a `.git` of its making could
- * name one whose configuration runs programs, here, outside of whatever the session was shut up in.
+ * Where a worktree and what git has of it are. What the session left there is not asked where the repository is: a `.git` of
+ * its making could name one whose configuration runs programs, here, outside of whatever the session was shut up in.
  */
-export async function worktreeGit(
-  source: Pick<CheckedOut, 'repository' | 'directory'>,
-  call: Omit<GitCall, 'directory'>,
-): Promise<Git> {
-  const { directory } = source;
-  const place = await gitDirectoryOf(source, call);
-  return (...args) =>
-    runGit([`--git-dir=${place}`, `--work-tree=${directory}`, ...args], { ...call, directory });
+export interface Tree {
+  readonly directory: string;
+  readonly gitDir: string;
 }
 
-/** Git for a submodule that was checked out with the session's worktree; as above it is told where the commits are. */
-export function submoduleGit(
-  { path, git_dir: place }: Submodule,
-  worktree: string,
-  call: Omit<GitCall, 'directory'>,
-): Git {
-  const directory = join(worktree, path);
-  return (...args) =>
-    runGit([`--git-dir=${place}`, `--work-tree=${directory}`, ...args], { ...call, directory });
+export type TreeCall = Omit<GitCall, 'directory'>;
+
+export async function treeOf(
+  source: Pick<CheckedOut, 'repository' | 'directory'>,
+  call: TreeCall,
+): Promise<Tree> {
+  return { directory: source.directory, gitDir: await gitDirectoryOf(source, call) };
+}
+
+/** That of a submodule which was checked out with the session's worktree. */
+export function submoduleTree({ path, git_dir: gitDir }: Submodule, worktree: string): Tree {
+  return { directory: join(worktree, path), gitDir };
+}
+
+export function gitIn(tree: Tree, call: TreeCall): Git {
+  const { directory } = tree;
+  return (...args) => runGit([...placeOptions(tree), ...args], { ...call, directory });
+}
+
+/** Git's output as it comes: `readGit` in a worktree. */
+export function readGitIn(
+  tree: Tree,
+  call: TreeCall,
+): (args: readonly string[], take: TakeOutput) => Promise<void> {
+  const { directory } = tree;
+  return (args, take) => readGit([...placeOptions(tree), ...args], { ...call, directory }, take);
+}
+
+function placeOptions({ directory, gitDir }: Tree): readonly string[] {
+  return [`--git-dir=${gitDir}`, `--work-tree=${directory}`];
 }
 
 /**

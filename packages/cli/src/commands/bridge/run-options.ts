@@ -12,6 +12,7 @@ export interface BridgeRunOptions {
   readonly envPass?: readonly string[];
   readonly interactive?: boolean;
   readonly worktrees: 'keep' | 'remove' | 'changed';
+  readonly changes: 'patch' | 'files' | 'none';
   readonly onEnd?: string;
 }
 
@@ -30,6 +31,14 @@ export function runOptions(command: Command): Command {
         .choices(['changed', 'keep', 'remove'])
         .default('changed'),
     )
+    .addOption(
+      new Option(
+        '--changes <what>',
+        "what a session's log is told of its changes, for `session diff` elsewhere",
+      )
+        .choices(['patch', 'files', 'none'])
+        .default('patch'),
+    )
     .option('--on-end <command>', 'run this after each session, in its directory; a minute at most');
 }
 
@@ -45,6 +54,7 @@ export function runWords(options: BridgeRunOptions & { readonly exec: string }):
     envPass = [],
     interactive = false,
     worktrees,
+    changes,
     onEnd,
   } = options;
   return [
@@ -57,6 +67,7 @@ export function runWords(options: BridgeRunOptions & { readonly exec: string }):
     ...envPass.flatMap((each) => ['--env-pass', each]),
     ...(interactive ? ['--interactive'] : []),
     ...['--worktrees', worktrees],
+    ...['--changes', changes],
     ...(onEnd === undefined ? [] : ['--on-end', onEnd]),
   ];
 }

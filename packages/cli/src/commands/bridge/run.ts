@@ -44,6 +44,7 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
     interactive: options.interactive === true,
     envPass: options.envPass ?? [],
     worktrees: options.worktrees,
+    changes: options.changes,
     ...(options.tag.length > 0 && { metadata: { tags: options.tag } }),
     ...(options.onEnd !== undefined && { onEnd: options.onEnd }),
     clock: context.clock,

@@ -116,6 +116,8 @@ test('a bridge is installed, shown and uninstalled; what it runs takes what it i
       '--interactive',
       '--worktrees',
       'changed',
+      '--changes',
+      'patch',
       '--on-end',
       'true',
     ],

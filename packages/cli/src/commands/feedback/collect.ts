@@ -74,7 +74,8 @@ function eventsOf(
   const signal = context.interrupt.asked;
   async function* lines(): AsyncIterable<string> {
     const events = sessionEvents(context, connection, { sessionId: id, until: 'now', signal });
-    for await (const event of events) yield JSON.stringify(event);
+    // What a session changed in somebody's repository explains no fault of ours.
+    for await (const event of events) if (event.type !== 'worker.patch') yield JSON.stringify(event);
   }
   return { name: `sessions/${id}.ndjson`, lines, modifiedAt: updatedAt };
 }

@@ -122,7 +122,7 @@ async function collected(answers: Record<string, Answer>, asked: readonly string
   const options = { collect: true, session: asked, file: [] };
   const sources = await collectSources({ ...context, settings }, connection, options);
   const ids = sources.flatMap(({ name }) => /^sessions\/(.+)\.ndjson$/.exec(name)?.[1] ?? []);
-  return { ids, lines: told.lines() };
+  return { ids, lines: told.lines(), sources };
 }
 
 const listed = (id: string, account?: string) =>
@@ -145,5 +145,31 @@ test('they are the last ones of all where the service cannot say whose they are'
 });
 
 test('those that are named are taken as they are', async () => {
-  expect(await collected({}, ['s9'])).toEqual({ ids: ['s9'], lines: [] });
+  expect(await collected({}, ['s9'])).toMatchObject({ ids: ['s9'], lines: [] });
+});
+
+test('the patches of a session stay where they are', async () => {
+  const types = ['session.output', 'worker.patch', 'worker.changes'];
+  const frames = types.map((type, index) => {
+    const event = {
+      id: `e${index}`,
+      seq: index + 1,
+      type,
+      session_id: 's9',
+      created_at: '2026-01-01T00:00:00.000Z',
+      data: {},
+    };
+    return `id: ${index + 1}\ndata: ${JSON.stringify(event)}\n\n`;
+  });
+  const body = `${frames.join('')}event: caught_up\ndata: {"type":"caught_up","seq":3}\n\n`;
+  const answer = { headers: { 'content-type': 'text/event-stream' }, body };
+  const stream = 'GET /v1/sessions/s9/events/stream?beta=true&from_seq=0';
+  const { sources } = await collected({ [stream]: answer }, ['s9']);
+  const [events] = sources.filter((source) => source.name === 'sessions/s9.ndjson');
+  const kept: string[] = [];
+  if (events && 'lines' in events) for await (const line of events.lines()) kept.push(line);
+  expect(kept.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
+    'session.output',
+    'worker.changes',
+  ]);
 });

@@ -71,10 +71,16 @@ export function addSessionCommands(program: Command, act: Act): void {
   examples(
     session
       .command('diff')
-      .description('Show what a session changed in its worktree, on the machine of its bridge')
+      .description(
+        'Show what a session changed in its worktree: here, or as its bridge tells it; exit 1 if that is not all',
+      )
       .argument('<id>', 'the session')
+      .option('--stat', 'the files, and how many lines of each')
+      .option('--name-only', 'the files')
+      .option('--remote', 'what its bridge tells, even where the worktree is on this machine')
       .action(act(async () => (await import('./diff.ts')).sessionDiff)),
     'sallyport session diff session_01',
+    'sallyport session diff session_01 --stat',
     'sallyport session diff session_01 | git apply',
   );
   examples(

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { printableLines } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
@@ -58,11 +59,26 @@ function lineFor(event: SessionEvent, { messages = false }: RenderOptions): stri
       return data['behavior'] === 'allow' ? 'permission is given' : 'permission is refused';
     case 'worker.workspace':
       return `works in ${String(data['directory'])}`;
+    case 'worker.changes':
+      return describeChanges(event);
     case 'session.created':
+    case 'worker.patch':
     case 'worker.ready':
     case 'worker.heartbeat':
       return undefined;
     default:
       return type.startsWith('control.') ? undefined : `${type} ${JSON.stringify(data)}`;
   }
+}
+
+function describeChanges(event: SessionEvent): string | undefined {
+  const sources = Array.isArray(event.data['sources']) ? (event.data['sources'] as readonly unknown[]) : [];
+  const sum = (name: string) =>
+    sources.reduce<number>((total, source) => {
+      const count = isJsonObject(source) ? source[name] : undefined;
+      return total + (typeof count === 'number' ? count : 0);
+    }, 0);
+  const files = sum('file_count');
+  if (files === 0) return undefined;
+  return `changed ${files} ${files === 1 ? 'file' : 'files'} (+${sum('added')} -${sum('removed')}): sallyport session diff ${event.session_id}`;
 }
