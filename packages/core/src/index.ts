@@ -19,6 +19,7 @@ export {
   silentLog,
   silentReporter,
   type AccountData,
+  type OrganizationData,
   type AttributeValue,
   type GrantListener,
   type Grants,

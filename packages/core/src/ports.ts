@@ -59,8 +59,8 @@ export interface WakeListener {
 /** What stands behind credentials: a login or an API key, by its id. */
 export interface Grants {
   /**
-   * `listener` is told once, soon after the grant stands no more, or gives no more what the listener needs, whoever saw to
-   * that. Each watch has a listener of its own.
+   * `listener` is told once, soon after the grant or its token stands no more, or gives no more what the listener needs,
+   * whoever saw to that. Each watch has a listener of its own.
    */
   watch(grantId: string, listener: GrantListener): void;
   unwatch(grantId: string, listener: GrantListener): void;
@@ -70,6 +70,8 @@ export interface Grants {
 export interface GrantListener {
   /** What the account behind the grant has to be allowed in its organization; default: to be a member. */
   readonly permission?: string | undefined;
+  /** The access token that it came with, where there was one: it can be revoked by itself (RFC 7009). */
+  readonly tokenId?: string | undefined;
   revoked(): void;
 }
 
@@ -79,6 +81,12 @@ export interface AccountData {
   export(accountId: string): Readonly<Record<string, AsyncIterable<object>>>;
   /** Deletes all of it in bounded acts; may be repeated after a failure. Gives how many of each section there were. */
   erase(accountId: string): Promise<Readonly<Record<string, number>>>;
+}
+
+/** What an engine keeps of an organization, whoever of its members it is of: for its deletion. */
+export interface OrganizationData {
+  /** As an account's. */
+  erase(organizationId: string): Promise<Readonly<Record<string, number>>>;
 }
 
 /** The part of pino's interface that the engines use. */

@@ -14,9 +14,10 @@ export function createAuthenticator(
         const { accountId, organizationId, role, permissions, scopes, keyId } = await apiKeys.verify(token);
         return { accountId, organizationId, role, permissions, scopes, grantId: keyId, isApiKey: true };
       }
-      const { accountId, organizationId, role, permissions, scopes, familyId } =
+      const { accountId, organizationId, role, permissions, scopes, familyId, tokenId } =
         await accessTokens.verify(token);
-      return { accountId, organizationId, role, permissions, scopes, grantId: familyId, isApiKey: false };
+      const caller = { accountId, organizationId, role, permissions, scopes, tokenId };
+      return { ...caller, grantId: familyId, isApiKey: false };
     },
     sessionKey: (key) => sessions.authenticate(key),
     async ingress(token) {

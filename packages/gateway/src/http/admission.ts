@@ -119,7 +119,9 @@ function checkRights(endpoint: Guarded, caller: AnyCaller, dialect: Dialect): vo
     });
   }
   if (permission !== undefined && !caller.permissions.includes(permission))
-    throw new ServiceError('forbidden', `This needs the permission ${permission} in the organization.`);
+    throw new ServiceError('forbidden', `This needs the permission ${permission} in the organization.`, {
+      details: { permission },
+    });
 }
 
 /** A list: any member, comma-separated or of a repeated header, will do. */
@@ -149,6 +151,11 @@ function checkRate(
 /** What the caller's credential stands on (bridge.md rule 18). */
 export function grantOf(caller: AnyCaller): string | undefined {
   return caller !== undefined && 'grantId' in caller ? caller.grantId : undefined;
+}
+
+/** The access token itself, which may be revoked alone. A worker's token stands on its login, by whichever access token it came. */
+export function tokenOf(caller: AnyCaller): string | undefined {
+  return caller !== undefined && 'tokenId' in caller ? caller.tokenId : undefined;
 }
 
 /** What a worker's token is given for: the row that gives it asks for no less. */

@@ -13,6 +13,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** The login (token family) or API key behind the token: what a worker is told apart by where it sends no id. */
   readonly grantId: string;
+  /** An access token's own id; a key has none. */
+  readonly tokenId?: string;
   readonly isApiKey: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock, Grants } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { grantOf, lastingPermission } from './admission.ts';
+import { grantOf, lastingPermission, tokenOf } from './admission.ts';
 import type { Call } from './call.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
@@ -42,6 +42,7 @@ export async function streamEvents(
   let farewell = 'draining';
   const stream = {
     permission: lastingPermission(endpoint),
+    tokenId: tokenOf(call.caller),
     end: () => call.end(),
     terminate: () => reply.raw.destroy(),
     revoked() {

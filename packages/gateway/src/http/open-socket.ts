@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { closeCodes, type SocketListener, type StreamSocket } from '@sallyport/bridge/server';
 import type { Clock, GrantListener, Grants } from '@sallyport/core';
 import { WebSocket, type RawData } from 'ws';
-import { grantOf, type AnyCaller } from './admission.ts';
+import { grantOf, tokenOf, type AnyCaller } from './admission.ts';
 import type { Drain, OpenStream } from './drain.ts';
 import { connectionEnded, type EndListener } from './ending.ts';
 import { pieces } from './pieces.ts';
@@ -31,6 +31,7 @@ export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, G
   /** What carries it. */
   connection: Socket | undefined;
   permission: string | undefined;
+  tokenId: string | undefined;
   #listener: SocketListener | undefined;
   #grantId: string | undefined;
   #endListeners: readonly EndListener[] = [];
@@ -39,6 +40,7 @@ export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, G
   /** Has it ended when its time has come; `endListeners` are told once it is gone. */
   open({ caller, permission, endListeners }: Opening, options: OpenSocketOptions): void {
     this.permission = permission;
+    this.tokenId = tokenOf(caller);
     this.#grantId = grantOf(caller);
     this.#endListeners = endListeners;
     this.#options = options;

@@ -66,6 +66,21 @@ describe('a watched grant', () => {
     await expect.poll(() => ended).toEqual(['manage_projects', 'write', 'login', 'read', 'key']);
   });
 
+  test('is told at once of a revoked access token where it came with that one, and there alone (RFC 7009)', async () => {
+    const { server, tokens, familyId, refresh, clock, ended } = await open();
+    const [first, second] = [tokens, await refresh(tokens.refresh_token ?? '')];
+    for (const [name, { access_token: token }] of Object.entries({ first, second })) {
+      const { tokenId } = await server.accessTokens.verify(token);
+      server.grants.watch(familyId, { tokenId, revoked: () => void ended.push(name) });
+    }
+    await server.revoke({ client_id: clientId, token: first.access_token });
+    await expect.poll(() => ended).toEqual(['first']);
+    await clock.advance(10_000);
+    expect(ended).toEqual(['first']);
+    await server.revoke({ client_id: clientId, token: second.refresh_token });
+    await expect.poll(() => ended).toEqual(['first', 'login', 'second']);
+  });
+
   test.each([
     ['nobody has renewed for 30 days', { refreshIdleSeconds: 30 * 24 * 3600 }],
     ['is 90 days old', { refreshIdleSeconds: 1e9 }],

@@ -69,7 +69,16 @@ async function openWork() {
     openSocket(url, `/v1/environments/${env}/bridge/ws`, bearer),
     fetch(`${url}/v1/sessions/${session.id}/events/stream?beta=true`, { headers: bearer }),
   ]);
-  return { dataDir, client, clientOf, login, session, jwt, worker, hints, followed };
+  /** The same program by another of the login's tokens. */
+  async function renewed() {
+    const { access_token: token } = await client.oauth.token({
+      body: { grant_type: 'refresh_token', client_id: clientId, refresh_token: login.refresh_token ?? '' },
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    const socket = await openSocket(url, `/v1/environments/${env}/bridge/ws`, headers);
+    return { client: clientOf(token), ...socket };
+  }
+  return { dataDir, client, clientOf, login, renewed, session, jwt, worker, hints, followed };
 }
 
 /** Tells the code that an open WebSocket is closed with. */
@@ -77,7 +86,14 @@ async function openSocket(url: string, path: string, headers: Record<string, str
   const socket = new WebSocket(url.replace('http', 'ws') + path, { headers });
   await once(socket, 'open');
   const closed = once(socket, 'close') as Promise<[number, Buffer]>;
-  return { code: closed.then(([code]) => code) };
+  return {
+    code: closed.then(([code]) => code),
+    /** Whether the service answers on it still. */
+    isOpen: () => {
+      socket.ping();
+      return Promise.race([once(socket, 'pong').then(() => true), closed.then(() => false)]);
+    },
+  };
 }
 
 test.each<[string, (work: Awaited<ReturnType<typeof openWork>>) => Promise<unknown>]>([
@@ -128,4 +144,17 @@ test('who may no longer write keeps the streams to read by, and neither a worker
   const read = async () => (await reader?.read())?.done;
   expect(await read()).toBe(false);
   await reader?.cancel();
+});
+
+test('one access token that is revoked ends what was opened with it, and nothing else (RFC 7009)', async () => {
+  const { client, clientOf, login, renewed, worker, hints, followed } = await openWork();
+  const beside = await renewed();
+  await client.oauth.revoke({ body: { client_id: clientId, token: login.access_token } });
+  expect(await hints.code).toBe(4403);
+  expect(await followed.text()).toMatch(/: revoked\n\n$/);
+  // The login, and what stands on it or on another of its tokens, goes on.
+  expect(await beside.isOpen()).toBe(true);
+  expect(await worker.isOpen()).toBe(true);
+  expect((await beside.client.sessions.list({})).length).toBe(1);
+  await expect(clientOf(login.access_token).sessions.list({})).rejects.toMatchObject({ status: 401 });
 });

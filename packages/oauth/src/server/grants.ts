@@ -53,8 +53,8 @@ export function createGrants({ store, clock, config, wakeups, log }: Context): G
       const ids = [...watched.keys()];
       for (let from = 0; from < ids.length; from += idsPerRead) {
         const grantIds = ids.slice(from, from + idsPerRead);
-        const roles = await rolesOf(grantIds);
-        for (const id of grantIds) tell(id, roles.get(id));
+        const [roles, revoked] = await Promise.all([rolesOf(grantIds), revokedOf(grantIds)]);
+        for (const id of grantIds) tell(id, roles.get(id), revoked);
       }
     }
   }
@@ -67,9 +67,19 @@ export function createGrants({ store, clock, config, wakeups, log }: Context): G
     return new Map(standing.map(({ id, role }) => [id, role]));
   }
 
-  function tell(grantId: string, role: Role | undefined): void {
+  /** Which access tokens of those who watch these grants were revoked by themselves. */
+  async function revokedOf(grantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const tokenIds = new Set<string>();
+    for (const id of grantIds)
+      for (const { tokenId } of watched.get(id) ?? []) if (tokenId !== undefined) tokenIds.add(tokenId);
+    if (tokenIds.size === 0) return tokenIds;
+    return new Set(await store.reads.revokedTokens({ tokenIds: [...tokenIds] }));
+  }
+
+  function tell(grantId: string, role: Role | undefined, revoked: ReadonlySet<string>): void {
     for (const listener of watched.get(grantId) ?? []) {
-      if (isEnough(role, listener.permission)) continue;
+      const { permission, tokenId } = listener;
+      if (isEnough(role, permission) && !(tokenId !== undefined && revoked.has(tokenId))) continue;
       unwatch(grantId, listener);
       listener.revoked();
     }

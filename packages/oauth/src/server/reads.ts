@@ -74,6 +74,8 @@ export interface OAuthReads extends AdminReads {
     readonly endedBefore: number;
     readonly now: number;
   }): Promise<readonly { readonly id: string; readonly role: Role }[]>;
+  /** Which of these access tokens were revoked by themselves. */
+  revokedTokens(argument: { readonly tokenIds: readonly string[] }): Promise<readonly string[]>;
   /** A live grant by its user code. */
   deviceGrant(argument: {
     readonly userCode: string;

@@ -31,5 +31,6 @@ export function createRevocationEndpoint(context: Context, accessTokens: AccessT
     if (grant?.clientId !== clientId) return;
     const { tokenId: jti, expiresAt, accountId, organizationId } = grant;
     await store.acts.revokeAccessToken({ jti, expiresAt, accountId, organizationId });
+    tellRevocation(context);
   };
 }

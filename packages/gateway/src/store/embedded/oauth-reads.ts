@@ -112,6 +112,9 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
        JOIN membership USING (account_id, organization_id)
      WHERE api_key.revoked_at IS NULL AND coalesce(api_key.expires_at > ?3, TRUE)`,
   );
+  const revokedTokens = reader.query<{ readonly jti: string }>(
+    'SELECT jti FROM oauth_revoked_token WHERE jti IN (SELECT value FROM json_each(?))',
+  );
   const apiKeys = reader.query<ApiKey>(
     `SELECT ${apiKeyColumns} FROM api_key WHERE account_id = ? AND organization_id = ? AND ${apiKeyStands}
      ORDER BY created_at DESC, id LIMIT ?`,
@@ -154,6 +157,7 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
     apiKey: async ({ hash, now }) => apiKey.get(hash, now),
     standingGrants: async ({ grantIds, endedBefore, now }) =>
       standingGrants.all(JSON.stringify(grantIds), endedBefore, now),
+    revokedTokens: async ({ tokenIds }) => revokedTokens.all(JSON.stringify(tokenIds)).map(({ jti }) => jti),
     apiKeys: async ({ accountId, organizationId, now, limit }) =>
       apiKeys.all(accountId, organizationId, now, limit),
     trustedDevices: async ({ accountId, organizationId, limit }) =>
