@@ -54,6 +54,23 @@ describe('the start of a device flow', () => {
     await server.deviceFlow.start({ client_id: clientId }, '10.0.0.9');
     expect(await refusal(poll(first.device_code))).toBe('authorization_pending');
   });
+
+  test('pending ones count by the network of an IPv6 address, and the person is shown the address itself', async () => {
+    const { server, owner } = await openServer({ maxPendingDeviceCodes: 2 });
+    const start = (address: string) => server.deviceFlow.start({ client_id: clientId }, address);
+    await start('2001:db8::1');
+    const { user_code: code } = await start('2001:DB8:0:0:ffff::2');
+    await expect(start('2001:db8::3%eth0')).rejects.toMatchObject({ status: 429 });
+    await start('2001:db8:0:1::1');
+    await start('203.0.113.1');
+    // The same as an IPv4 address that a socket for both kinds has taken.
+    await start('::ffff:203.0.113.1');
+    await expect(start('203.0.113.1')).rejects.toMatchObject({ status: 429 });
+    await start('203.0.113.2');
+    expect(await server.deviceFlow.find(code, owner, here)).toMatchObject({
+      address: '2001:DB8:0:0:ffff::2',
+    });
+  });
 });
 
 describe('a poll', () => {

@@ -149,7 +149,7 @@ export interface OAuthActs extends AdminActs {
     readonly organizationId: string;
   }): Promise<void>;
 
-  /** Refuses a user code that a live grant has, and one pending grant too many of a client at an address. */
+  /** Refuses a user code that a live grant has, and one pending grant too many of a client in a network. */
   addDeviceGrant(argument: {
     readonly grant: DeviceGrant;
     readonly maxPending: number;

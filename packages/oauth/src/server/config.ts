@@ -11,7 +11,7 @@ export interface OAuthConfig {
   readonly codeReplaySeconds: number;
   readonly deviceCodeSeconds: number;
   readonly deviceIntervalSeconds: number;
-  /** Device codes that one client at one address may have pending. */
+  /** Device codes that one client at one address, of IPv6 in one network, may have pending. */
   readonly maxPendingDeviceCodes: number;
   readonly sessionSeconds: number;
   readonly setupLinkSeconds: number;

@@ -72,7 +72,7 @@ export function createDeviceFlow(context: Context): DeviceFlow {
     const network = networkOf(address);
     const blockedMs = Math.max(bySession.blockedMs(sessionId) ?? 0, byAddress.blockedMs(network) ?? 0);
     if (blockedMs > 0)
-      throw new ServiceError('rate_limited', 'Too many wrong codes: wait before the next one.', {
+      throw new ServiceError('rate_limited', 'There were too many wrong codes.', {
         retryAfterMs: blockedMs,
       });
     bySession.count(sessionId);
@@ -108,6 +108,7 @@ export function createDeviceFlow(context: Context): DeviceFlow {
         clientId,
         scope: requestedScope({ dialect }, client, scope),
         address,
+        network: networkOf(address),
         createdAt: now,
         expiresAt: now + config.deviceCodeSeconds * 1000,
         slowDowns: 0,

@@ -113,6 +113,8 @@ export interface DeviceGrant {
   readonly scope: string;
   /** Network address of the program that asked; shown to the person who decides. */
   readonly address: string;
+  /** What pending ones are counted by: the address, of IPv6 its network. */
+  readonly network: string;
   readonly createdAt: number;
   readonly expiresAt: number;
   /** How often the poller was told to slow down: RFC 8628 3.5 adds 5 s each time, for good. */

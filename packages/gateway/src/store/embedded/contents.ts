@@ -18,6 +18,7 @@ import { telemetryOutboxMigration } from './migrations/0012-telemetry-outbox.ts'
 import { telemetryBlocksMigration } from './migrations/0013-telemetry-blocks.ts';
 import { sessionAccountsMigration } from './migrations/0014-session-accounts.ts';
 import { telemetryOutboxQueuesMigration } from './migrations/0015-telemetry-outbox-queues.ts';
+import { deviceGrantNetworkMigration } from './migrations/0016-device-grant-network.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   telemetryBlocksMigration,
   sessionAccountsMigration,
   telemetryOutboxQueuesMigration,
+  deviceGrantNetworkMigration,
 ];

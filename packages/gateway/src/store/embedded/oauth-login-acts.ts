@@ -131,20 +131,21 @@ export function loginActs(
 export function deviceActs(db: DatabaseSync): OAuthActsOf<'addDeviceGrant' | 'decideDeviceGrant'> {
   const pending = db.prepare(
     `SELECT count(*) AS count FROM oauth_device_grant
-     WHERE client_id = ? AND address = ? AND state = 'pending' AND expires_at > ?`,
+     WHERE client_id = ? AND network = ? AND state = 'pending' AND expires_at > ?`,
   );
   const insertGrant = db.prepare(
-    `INSERT INTO oauth_device_grant (hash, user_code, client_id, scope, address, created_at, expires_at, slow_downs,
-       state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO oauth_device_grant (hash, user_code, client_id, scope, address, network, created_at, expires_at,
+       slow_downs, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const grants = deviceGrants(db);
 
   return {
     addDeviceGrant({ grant: one, maxPending, now }) {
-      if (Number(pending.get(one.clientId, one.address, now)?.['count']) >= maxPending) return 'too_many';
+      if (Number(pending.get(one.clientId, one.network, now)?.['count']) >= maxPending) return 'too_many';
       if (grants.byUserCode(one.userCode, now)) return 'taken';
-      const { hash, userCode, clientId, scope, address, createdAt, expiresAt, slowDowns, state } = one;
-      insertGrant.run(hash, userCode, clientId, scope, address, createdAt, expiresAt, slowDowns, state);
+      const { hash, userCode, clientId, scope, address, network, createdAt, expiresAt } = one;
+      const origin = [clientId, scope, address, network] as const;
+      insertGrant.run(hash, userCode, ...origin, createdAt, expiresAt, one.slowDowns, one.state);
       return 'added';
     },
     decideDeviceGrant({ userCode, now, ...decision }) {

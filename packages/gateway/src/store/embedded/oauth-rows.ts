@@ -24,7 +24,7 @@ export const familyColumns = `family.id, family.client_id AS clientId, family.ac
   family.created_at AS createdAt, family.idle_expires_at AS idleExpiresAt, family.expires_at AS expiresAt,
   family.revoked_at AS revokedAt`;
 
-export const deviceGrantColumns = `hash, user_code AS userCode, client_id AS clientId, scope, address,
+export const deviceGrantColumns = `hash, user_code AS userCode, client_id AS clientId, scope, address, network,
   created_at AS createdAt, expires_at AS expiresAt, slow_downs AS slowDowns, last_poll_at AS lastPollAt, state,
   account_id AS accountId, organization_id AS organizationId`;
 
