@@ -11,6 +11,8 @@ import { within } from './within.ts';
 
 const jitterMs = 1_000;
 const farewellMs = 1_500;
+/** How a refusal names the header with this device's token. */
+const deviceTokenPath = 'headers/x-trusted-device-token';
 
 export interface RegistrationOptions {
   readonly context: Context;
@@ -68,28 +70,29 @@ export class Registration {
   }
 
   /**
-   * Registers, however long it takes; resolves early when stopped. Rejects only with what no waiting cures at the
-   * first registration: its 400, `device_token_withheld` and `other_environment`.
+   * Registers, however long it takes; resolves early when stopped. Rejects only at the first registration, with what no
+   * waiting cures: its 400 and 403, `device_token_withheld` and `other_environment`.
    */
   async register(): Promise<void> {
     const { signal } = this.#abort;
     let refused: string | undefined;
+    let isReplaced = false;
     while (!this.#isStopping()) {
       let token: string | undefined;
       try {
         token = await this.#options.deviceToken.token(
           refused === undefined ? { signal } : { forceRefresh: true, refused, signal },
         );
+        isReplaced ||= refused !== undefined;
+        refused = undefined;
         const registered = await this.#send(token);
         await this.#requireAsked(registered);
         return this.#settle(registered);
       } catch (error) {
         if (this.#isStopping()) return;
         if (error instanceof RuntimeError) throw error;
-        const { kind } = judgeFailure(error);
-        const isRefusal = kind === 'login_required' || kind === 'refused';
-        // It may have been the device's token, not the login, whatever the source of tokens says of that: once with a new one.
-        if (isRefusal && token !== undefined && refused === undefined) refused = token;
+        // Once only: what a new token does not cure is no matter of the device.
+        if (token !== undefined && !isReplaced && isPerhapsDevices(error)) refused = token;
         else if (await this.#recover(error)) return;
       }
     }
@@ -189,8 +192,11 @@ export class Registration {
     const verdict = judgeFailure(error);
     if (verdict.kind === 'conflict' && verdict.code === 'already_registered')
       return this.#adopt(verdict.details, verdict.retryAfterMs);
-    if (!this.#isRegistered && error instanceof ServiceError && error.status === 400)
-      throw lacksDeviceToken(error) ? deviceTokenWithheld(error) : error;
+    if (!this.#isRegistered && error instanceof ServiceError) {
+      if (error.status === 400) throw isAboutDevice(error) ? deviceTokenWithheld(error) : error;
+      // Nothing runs yet that would be worth a wait for a permission, and a person may be looking on.
+      if (verdict.kind === 'refused') throw error;
+    }
     const lasting = verdict.kind === 'login_required' || verdict.kind === 'refused';
     const retryInMs = lasting
       ? pauseMs[verdict.kind]
@@ -225,9 +231,18 @@ export class Registration {
   }
 }
 
-/** Each registration has one: it has been taken away on the way. */
-function lacksDeviceToken({ issues }: ServiceError): boolean {
-  return issues.some(({ path }) => path === 'headers/x-trusted-device-token');
+/**
+ * Whether a new token for this device may help: a 401 may be about it and not about the login, whatever the source of tokens
+ * says of that; a 403 is about what the account may do, unless it says otherwise.
+ */
+function isPerhapsDevices(error: unknown): boolean {
+  const { kind } = judgeFailure(error);
+  return kind === 'login_required' || (kind === 'refused' && isAboutDevice(error));
+}
+
+/** Of a 400: each registration has that header, so it has been taken away on the way. */
+function isAboutDevice(error: unknown): boolean {
+  return error instanceof ServiceError && error.issues.some(({ path }) => path === deviceTokenPath);
 }
 
 function deviceTokenWithheld(cause: ServiceError): RuntimeError {

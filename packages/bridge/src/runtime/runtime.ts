@@ -51,8 +51,8 @@ export class BridgeRuntime {
   /**
    * Runs until `signal` aborts: children end gracefully, the environment stays. Rejects with `RuntimeError` when the
    * directory is none (`invalid_directory`), a bridge for it runs already (`conflict`) or its files cannot be written
-   * (`state_failed`), at the first registration with the service's 400, where this device's token does not reach it
-   * (`device_token_withheld`), and where it gives another environment than the one named (`other_environment`);
+   * (`state_failed`), at the first registration with the service's 400 or 403, where this device's token does not reach
+   * it (`device_token_withheld`), and where it gives another environment than the one named (`other_environment`);
    * everything else is waited out.
    */
   async run(signal?: AbortSignal): Promise<RunResult> {

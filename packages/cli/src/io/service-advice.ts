@@ -1,4 +1,5 @@
 import type { ServiceError } from '@sallyport/core';
+import { span } from './span.ts';
 
 /** What the refused call was made with. */
 type Credential = 'login' | 'token' | 'key';
@@ -35,6 +36,10 @@ const byQuota: Readonly<Record<string, string>> = {
   api_keys: 'See them with `sallyport keys list`, and revoke some: sallyport keys revoke ID',
 };
 
+/** Where the service says which permission is missing. */
+const otherRole =
+  'An admin of the organization can give this account another role; `sallyport roles` shows what each may do.';
+
 const otherRelease = 'The gateway may be of another release: compare its version with `sallyport --version`.';
 const sendLess = 'Send less at once; whoever runs the gateway sets the limit.';
 
@@ -54,9 +59,15 @@ const byStatus: Readonly<Record<number, string>> = {
 
 /** What a person can do after a refusal of the service. */
 export function adviceFor(error: ServiceError, env: NodeJS.ProcessEnv): string {
-  const { code, status, requestId, details } = error;
+  const { code, status, requestId, details, retryAfterMs } = error;
   const advice = byCredential[status === 401 ? 'invalid_token' : code]?.[credentialOf(env)];
-  const known = advice ?? byQuota[String(details['quota'])] ?? byCode[code] ?? byStatus[status];
+  if (status === 429 && retryAfterMs !== undefined) return `Try again in ${span(retryAfterMs, Math.ceil)}.`;
+  const known =
+    advice ??
+    byQuota[String(details['quota'])] ??
+    (code === 'forbidden' && typeof details['permission'] === 'string' ? otherRole : undefined) ??
+    byCode[code] ??
+    byStatus[status];
   if (known !== undefined) return known;
   if (status >= 502) return 'Try again in a moment.';
   return `The gateway's log knows more${requestId === undefined ? '' : ` under ${requestId}`}.`;

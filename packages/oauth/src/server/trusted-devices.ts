@@ -67,7 +67,11 @@ export function createTrustedDevices({ store, clock, random, ids }: Context): Tr
       const device = await reads.trustedDevice({ hash: hashSecret(token) });
       if (!device || device.revokedAt !== null) throw invalidToken();
       if (device.accountId !== owner.accountId || device.organizationId !== owner.organizationId)
-        throw new ServiceError('forbidden', 'The trusted device is of another account or organization.');
+        throw new ServiceError('forbidden', 'The trusted device is of another account or organization.', {
+          issues: [
+            { path: 'headers/x-trusted-device-token', message: 'is of another account or organization' },
+          ],
+        });
       if (device.lastUsedAt === null || clock.now() - device.lastUsedAt >= touchMs)
         await acts.touchTrustedDevice({ deviceId: device.id, at: clock.now() });
       return { deviceId: device.id };

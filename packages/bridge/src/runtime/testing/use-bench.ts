@@ -1,3 +1,4 @@
+import { ManualClock } from '@sallyport/core/testing';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { Bench } from './bench.ts';
 import { FakeService, type FakeStream } from './fake-service.ts';
@@ -28,6 +29,20 @@ export function useBench() {
     return bench;
   };
 
+  /** A bench on a clock that goes on by itself whenever the bridge says that it waits. */
+  const startImpatient = (options: Omit<Options, 'clock' | 'on'>): Bench => {
+    const clock = new ManualClock();
+    const bench: Bench = start({
+      ...options,
+      clock,
+      on(event) {
+        bench.events.add(event);
+        if ('retryInMs' in event) void clock.advance(event.retryInMs);
+      },
+    });
+    return bench;
+  };
+
   /** A bench that runs the session `session_a`, with its stream open. */
   const startSession = async (
     run: Options['run'],
@@ -38,5 +53,5 @@ export function useBench() {
     return { bench, stream: await service.streams.until(() => true) };
   };
 
-  return { service, start, startSession };
+  return { service, start, startImpatient, startSession };
 }

@@ -31,7 +31,7 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
   const runtime = new BridgeRuntime({
     ...connection.clientOptions,
     tokens: connection.tokens,
-    deviceToken: deviceTokens(connection, name),
+    deviceToken: deviceTokens(context, connection, name),
     runnerVersion: version,
     directory,
     name,
