@@ -1,6 +1,9 @@
+import { createClient, undiciTransport } from '@sallyport/core/client';
 import type { SessionEvent } from '@sallyport/core/contract';
-import { expect, test } from 'vitest';
-import { Approvals, describeRequest, type Approve } from './approvals.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { testContext } from '../../testing/context.ts';
+import { startService } from '../../testing/service.ts';
+import { Approvals, createApprovals, describeRequest, type Approve } from './approvals.ts';
 
 let count = 0;
 const event = (type: string, data: SessionEvent['data']): SessionEvent => ({
@@ -19,11 +22,13 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 function bench(
   approve: Approve | undefined,
   says: (asked: number) => Promise<string> = () => Promise.resolve(''),
+  mayAnswer = () => Promise.resolve(true),
 ) {
   const answers: [unknown, string][] = [];
   const [asked, told]: [string[], string[]] = [[], []];
   const approvals = new Approvals({
     approve,
+    mayAnswer,
     answer: ({ data }, behavior) => {
       answers.push([data['request_id'], behavior]);
       return Promise.resolve();
@@ -100,6 +105,73 @@ test('where nobody answers the person is told how', async () => {
   expect(told).toEqual([
     expect.stringContaining('sallyport session logs -f session_1 --approve ask') as string,
   ]);
+});
+
+test.each(['ask', 'always', 'never', undefined] as const)(
+  'who may not answer is asked nothing, and told who may, until the role is another (%s)',
+  async (approve) => {
+    let may = false;
+    const { approvals, answers, asked, told } = bench(
+      approve,
+      () => Promise.resolve('y'),
+      () => Promise.resolve(may),
+    );
+    approvals.begin();
+    for (const id of ['a', 'b']) approvals.observe(request(id));
+    for (let turns = 0; turns < 5; turns += 1) await settled();
+    expect([answers, asked]).toEqual([[], []]);
+    expect(told).toEqual(
+      Array(2).fill('It waits for an answer: a member or an admin of the organization may give one.'),
+    );
+    may = true;
+    approvals.observe(request('c'));
+    for (let turns = 0; turns < 5; turns += 1) await settled();
+    expect(answers).toHaveLength(approve === undefined ? 0 : 1);
+    expect(asked).toHaveLength(approve === 'ask' ? 1 : 0);
+  },
+);
+
+test.each([
+  ['always', 'viewer', ['read'], 0],
+  ['always', 'member', ['read', 'write'], 1],
+  [undefined, 'viewer', ['read'], 0],
+] as const)('the service says who may answer (%s, %s)', async (approve, role, permissions, answered) => {
+  const organizationId = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
+  const service = await startService({
+    [`GET /api/bootstrap/${organizationId}/current_user_access`]: {
+      body: { access_level: role, permissions },
+    },
+    'POST /v1/sessions/s/events': { body: { events: [] } },
+  });
+  const transport = undiciTransport({ proxyFromEnvironment: false });
+  onTestFinished(async () => {
+    service.close();
+    await transport.close();
+  });
+  const client = createClient({
+    baseUrl: service.baseUrl,
+    transport,
+    tokens: { token: async () => 'token' },
+  });
+  const { context, text } = testContext();
+  const { signal } = new AbortController();
+  const approvals = createApprovals(context, { client, organizationId }, { sessionId: 's', approve, signal });
+  approvals.begin();
+  approvals.observe(request('a'));
+  await expect.poll(() => service.seen.length + (text().stderr === '' ? 0 : 1)).toBe(2);
+  expect(service.seen.filter(({ method }) => method === 'POST')).toHaveLength(answered);
+  expect(text().stderr).toMatch(answered > 0 ? /^$/ : /a member or an admin of the organization may/);
+});
+
+test('what is answered, or over, before it is known who may answer is not asked for', async () => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const { approvals, asked, told } = bench('ask', undefined, () => promise);
+  approvals.begin();
+  for (const each of [request('a'), response('a'), request('b')]) approvals.observe(each);
+  approvals.end();
+  resolve(true);
+  for (let turns = 0; turns < 5; turns += 1) await settled();
+  expect([asked, told]).toEqual([[], []]);
 });
 
 test('the end of the session ends the question', async () => {

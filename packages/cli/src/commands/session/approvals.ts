@@ -1,5 +1,6 @@
 import { ServiceError } from '@sallyport/core';
-import type { SessionEvent } from '@sallyport/core/contract';
+import { contract, type SessionEvent } from '@sallyport/core/contract';
+import { accessOf, lacks } from '../../access.ts';
 import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
@@ -11,9 +12,14 @@ export type Approve = 'ask' | 'always' | 'never';
 
 type Behavior = 'allow' | 'deny';
 
+/** What an answer takes. */
+const { permission } = contract.sessions.append;
+
 export interface ApprovalsOptions {
   /** `undefined`: nobody answers, and the person is told that the command waits. */
   readonly approve: Approve | undefined;
+  /** Whether this account may answer. */
+  readonly mayAnswer: () => Promise<boolean>;
   readonly answer: (request: SessionEvent, behavior: Behavior) => Promise<void>;
   readonly ask: (question: string, signal: AbortSignal) => Promise<string>;
   readonly tell: (text: string) => void;
@@ -80,6 +86,12 @@ export class Approvals {
   }
 
   async #decide(requestId: string, request: SessionEvent): Promise<Behavior | undefined> {
+    const mayAnswer = await this.#options.mayAnswer();
+    if (!this.#waiting.has(requestId)) return undefined;
+    if (!mayAnswer) {
+      this.#options.tell('It waits for an answer: a member or an admin of the organization may give one.');
+      return undefined;
+    }
     if (this.#approve === 'always') return 'allow';
     if (this.#approve === 'never') return 'deny';
     if (this.#approve === undefined) {
@@ -108,7 +120,7 @@ export class Approvals {
 /** The approvals of a command that follows a session. */
 export function createApprovals(
   { interrupt, terminal }: Context,
-  { client }: Pick<Connection, 'client'>,
+  connection: Pick<Connection, 'client' | 'organizationId'>,
   {
     sessionId,
     approve,
@@ -116,8 +128,14 @@ export function createApprovals(
   }: { readonly sessionId: string; readonly approve: Approve | undefined; readonly signal: AbortSignal },
 ): Approvals {
   const byDefault = hasTerminal() && !terminal.json ? 'ask' : undefined;
+  let mayAnswer = false;
   return new Approvals({
     approve: approve ?? byDefault,
+    async mayAnswer() {
+      // Who may not yet is looked at again: a role can change while the session goes on.
+      mayAnswer ||= !lacks(await accessOf(connection, signal).catch(() => undefined), permission);
+      return mayAnswer;
+    },
     async answer({ id, data }, behavior) {
       const response = {
         // The service takes one event of an id: the first answer counts, whoever gives it.
@@ -125,7 +143,7 @@ export function createApprovals(
         type: 'control.permission_response',
         data: { request_id: data['request_id'], behavior },
       };
-      await client.sessions
+      await connection.client.sessions
         .append({ params: { id: sessionId }, body: { events: [response] }, signal })
         .catch((error: unknown) => {
           if (!(error instanceof ServiceError && error.code === 'session_ended')) throw error;
