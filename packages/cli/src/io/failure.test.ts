@@ -94,6 +94,15 @@ describe('reportFailure', () => {
   });
 
   test.each([
+    [500, 'Try again in 1 s.'],
+    [30_000, 'Try again in 30 s.'],
+    [541_000, 'Try again in 10 min.'],
+  ])('says when it may be tried again after 429 (%i ms)', (retryAfterMs, nextStep) => {
+    for (const code of ['rate_limited', 'temporarily_unavailable'])
+      expect(toFailure(new ServiceError(code, 'No.', { retryAfterMs }))).toMatchObject({ nextStep });
+  });
+
+  test.each([
     ['EACCES', 'open', '/x/y cannot be used: permission is denied.', /permissions/],
     ['EROFS', 'mkdir', '/x/y cannot be used: the file system is read-only.', /SALLYPORT_CONFIG_DIR/],
     ['ENOSPC', 'write', '/x/y cannot be used: the disk is full.', /Make room/],

@@ -75,11 +75,10 @@ export function createDevicePage(
   }
 
   function codeForm(typed = '', error?: ServiceError): Page {
-    const advice = error && html`${error.message} Check it, or start again on the device for a new one.`;
     return {
       title: 'Log a device in',
       error,
-      body: html`${alertOf(advice)}
+      body: html`${alertOf(error, 'Check it, or start again on the device for a new one.')}
         <form method="get" action="${base}/device">
           ${textField({
             name: 'user_code',

@@ -1,12 +1,14 @@
 import { ServiceError } from '@sallyport/core';
 import { html, type Html } from './html.ts';
+import { waitText } from './moment.ts';
 import type { Fields } from './visit.ts';
 
-/** What went wrong with a form, above it; `problemId` links a field to it. */
-export function alertOf(problem: Html | string | undefined): Html | undefined {
-  return problem === undefined
-    ? undefined
-    : html`<p class="alert" role="alert" id="${problemId}">${problem}</p>`;
+/** What went wrong with a form, above it, and what to do, or when; `problemId` links a field to it. */
+export function alertOf(error: ServiceError | undefined, advice?: string): Html | undefined {
+  if (error === undefined) return undefined;
+  const { message, retryAfterMs } = error;
+  const next = retryAfterMs === undefined ? advice : `Try again in ${waitText(retryAfterMs)}.`;
+  return html`<p class="alert" role="alert" id="${problemId}">${message} ${next}</p>`;
 }
 
 const problemId = 'problem';

@@ -8,6 +8,7 @@ import { errorPage, toDocument, type Answer } from './answer.ts';
 import { authorizePath, createConsentPage, type ConsentPage } from './consent.ts';
 import { createDevicePage } from './device.ts';
 import { html } from './html.ts';
+import { waitText } from './moment.ts';
 import { createPasswordPage } from './password.ts';
 import { createSetupPage } from './setup.ts';
 import { createSignInPages } from './sign-in.ts';
@@ -103,7 +104,7 @@ export function createPages(
 
   function nextStep({ retryAfterMs }: ServiceError) {
     const { base } = visits;
-    if (retryAfterMs !== undefined) return html`<p>Try again in ${Math.ceil(retryAfterMs / 60_000)} min.</p>`;
+    if (retryAfterMs !== undefined) return html`<p>Try again in ${waitText(retryAfterMs)}.</p>`;
     return html`<p>
       <a href="${base}/account">Your account</a> &middot; <a href="${base}/device">Enter a device code</a>
     </p>`;

@@ -49,7 +49,7 @@ export function createPasswordPage(
           For the account <strong>${signedIn.email}</strong>. All other sessions end. Programs, devices and
           API keys stay.
         </p>
-        ${alertOf(error?.message)}
+        ${alertOf(error)}
         <form method="post" action="${path}">
           ${formProof} ${usernameField(signedIn.email)}
           ${textField({

@@ -52,7 +52,7 @@ export function createSetupPage({ accounts, config }: AuthorizationServer, visit
       title: 'Set your password',
       error,
       body: html`<p>For the account <strong>${account.email}</strong>.</p>
-        ${alertOf(error?.message)}
+        ${alertOf(error)}
         <form method="post" action="${base}/setup">
           ${formProof}
           <input type="hidden" name="token" value="${token}" />

@@ -56,7 +56,7 @@ export function createSignInPages(server: AuthorizationServer, visits: Visits): 
     return {
       title: 'Sign in',
       error,
-      body: html`${notice} ${alertOf(error?.message)}
+      body: html`${notice} ${alertOf(error)}
         <form method="post" action="${base}/login">
           ${formProof}
           <input type="hidden" name="next" value="${next ?? ''}" />

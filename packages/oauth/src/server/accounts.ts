@@ -83,7 +83,7 @@ export function createAccounts(
     const counter = `${name} ${network}`;
     const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(network) ?? 0);
     if (blockedMs > 0)
-      throw new ServiceError('rate_limited', 'Too many wrong passwords: wait before the next one.', {
+      throw new ServiceError('rate_limited', 'There were too many wrong passwords.', {
         retryAfterMs: blockedMs,
       });
     // Counted first, or tries in parallel would all be let through before one of them has failed.

@@ -3,6 +3,7 @@ import type { Credentials } from '@sallyport/oauth';
 import { loginStore, tokensOf } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { toFailure } from '../../io/failure.ts';
+import { span } from '../../io/span.ts';
 import { loginCommand, shownLogin } from '../../known-logins.ts';
 import { fail, failed, ok, warn, type Finding } from './finding.ts';
 import { patienceMs, type Reached } from './service.ts';
@@ -16,10 +17,10 @@ export async function login(context: Context, mayLogIn = true): Promise<Finding>
     const expiresAt = expiryOf(settings.token);
     if (expiresAt !== undefined && expiresAt <= clock.now())
       return fail(
-        `the token in SALLYPORT_TOKEN expired ${minutes(clock.now() - expiresAt)} ago`,
+        `the token in SALLYPORT_TOKEN expired ${span(clock.now() - expiresAt)} ago`,
         'Set it to a valid token, or unset it to use the stored login.',
       );
-    const until = expiresAt === undefined ? '' : `, for ${minutes(expiresAt - clock.now())} more`;
+    const until = expiresAt === undefined ? '' : `, for ${span(expiresAt - clock.now())} more`;
     return ok(`SALLYPORT_TOKEN is used over any stored login${until}`);
   }
   const { store, loginKey } = loginStore(context);
@@ -49,9 +50,9 @@ export async function account(context: Context, reached: Reached): Promise<Findi
 
 function describe({ expiresAt, refreshToken }: Credentials, where: string, now: number): Finding {
   const stored = `a login is in ${where}`;
-  if (expiresAt > now) return ok(`${stored}; its access token holds for ${minutes(expiresAt - now)}`);
+  if (expiresAt > now) return ok(`${stored}; its access token holds for ${span(expiresAt - now)}`);
   return refreshToken === undefined
-    ? fail(`the login in ${where} expired ${minutes(now - expiresAt)} ago and cannot be renewed`, logIn)
+    ? fail(`the login in ${where} expired ${span(now - expiresAt)} ago and cannot be renewed`, logIn)
     : ok(`${stored}; its access token has run out and is renewed at the next call`);
 }
 
@@ -65,8 +66,4 @@ function expiryOf(token: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function minutes(ms: number): string {
-  return ms < 120_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
