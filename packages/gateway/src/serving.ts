@@ -76,7 +76,7 @@ function handlersOf({ oauth, bridge, telemetry, feedback }: Engines, pages: Page
     account: accountHandlers(oauth),
     admin: adminHandlers(oauth),
     devices: devicesHandlers(oauth),
-    bridge: bridgeHandlers(bridge),
+    bridge: bridgeHandlers(bridge, oauth.grants),
     sessions: sessionsHandlers(bridge, oauth.accounts),
     worker: workerHandlers(bridge),
     telemetry: telemetryHandlers(telemetry, clock),

@@ -1,11 +1,12 @@
 import type { BridgeEngine, Caller as BridgeCaller } from '@sallyport/bridge/server';
+import type { Grants } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
 import { Held, type Caller, type Handlers } from '../http/handler.ts';
 import { answerOf } from './held-poll.ts';
 import { linkNextPage, pageSize } from './page.ts';
 
-/** The bridge's rows on its engine. */
-export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['bridge'] {
+/** The bridge's rows on its engine; `grants` tell when somebody may take no work any more. */
+export function bridgeHandlers({ bridge, worker }: BridgeEngine, grants: Grants): Handlers['bridge'] {
   return {
     register: ({ caller, headers, body }) =>
       bridge.register(
@@ -21,7 +22,7 @@ export function bridgeHandlers({ bridge, worker }: BridgeEngine): Handlers['brid
         types: query.types?.split(',').map((type) => type.trim()),
         capacity: query.capacity,
       });
-      return new Held(answerOf(poll, reply));
+      return new Held(answerOf(poll, { caller, reply, grants }));
     },
 
     ack: ({ caller, headers, params }) =>

@@ -1,10 +1,23 @@
 import type { Poll, PollAnswer } from '@sallyport/bridge/server';
+import type { GrantListener, Grants } from '@sallyport/core';
+import { contract } from '@sallyport/core/contract';
 import type { FastifyReply } from 'fastify';
 import { whenEnded, type EndListener, type Ending } from '../http/ending.ts';
+import type { Caller } from '../http/handler.ts';
 
-/** What a poll is answered with; it is left when its caller goes away before the answer is out. */
-export function answerOf(poll: Poll, reply: FastifyReply): Promise<PollAnswer['work']> {
-  whenEnded(reply.raw, new HeldPoll(poll, reply));
+export interface HeldPollOptions {
+  readonly caller: Pick<Caller, 'grantId' | 'tokenId'>;
+  readonly reply: FastifyReply;
+  readonly grants: Grants;
+}
+
+/**
+ * What a poll is answered with. It is left when its caller goes away before the answer is out, and when the caller may take
+ * no work any more: the next poll is told so.
+ */
+export function answerOf(poll: Poll, options: HeldPollOptions): Promise<PollAnswer['work']> {
+  const { reply } = options;
+  whenEnded(reply.raw, new HeldPoll(poll, options));
   return poll.answer.then(({ work, nextPollMs, isSuperseded }) => {
     reply.header('x-next-poll-ms', String(nextPollMs));
     if (isSuperseded) reply.header('x-poll-superseded', 'true');
@@ -12,18 +25,34 @@ export function answerOf(poll: Poll, reply: FastifyReply): Promise<PollAnswer['w
   });
 }
 
-class HeldPoll implements EndListener {
+class HeldPoll implements EndListener, GrantListener {
+  readonly permission = contract.bridge.poll.permission;
+  readonly tokenId: string | undefined;
+  readonly #grantId: string;
   readonly #poll: Poll;
   readonly #reply: FastifyReply;
+  readonly #grants: Grants;
 
-  constructor(poll: Poll, reply: FastifyReply) {
+  constructor(poll: Poll, { caller, reply, grants }: HeldPollOptions) {
+    this.tokenId = caller.tokenId;
+    this.#grantId = caller.grantId;
     this.#poll = poll;
     this.#reply = reply;
+    this.#grants = grants;
+    grants.watch(this.#grantId, this);
   }
 
   /** Work must not wait for its delivery to lapse. */
   ended({ writableFinished }: Ending): void {
-    if (writableFinished) return;
+    this.#grants.unwatch(this.#grantId, this);
+    if (!writableFinished) this.#leave();
+  }
+
+  revoked(): void {
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#poll
       .leave()
       .catch((error: unknown) => this.#reply.log.error({ err: error }, 'Work was not taken back.'));

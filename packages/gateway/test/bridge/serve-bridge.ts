@@ -65,7 +65,7 @@ export async function serveBridge({
   const served = await serve(
     {
       handlers: {
-        bridge: bridgeHandlers(engine),
+        bridge: bridgeHandlers(engine, { watch: () => undefined, unwatch: () => undefined }),
         sessions: sessionsHandlers(engine, { get: () => Promise.resolve(undefined) }),
         worker: workerHandlers(engine),
         environments: environmentsHandlers(engine),
