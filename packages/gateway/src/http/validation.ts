@@ -47,7 +47,8 @@ function check(
     const steps = first === undefined ? [] : [name(first), ...rest];
     issues.push({
       path: [prefix, ...steps].filter(Boolean).join('/') || 'body',
-      message: isMissing ? 'is required' : message,
+      // An `error_description` of OAuth has no double quotes (RFC 6749 5.2).
+      message: isMissing ? 'is required' : message.replaceAll('"', "'"),
     });
   }
   return undefined;
