@@ -332,6 +332,37 @@ test('a program may send the browser on from its callback, to a page of its own 
   for (const server of [thanks, callback]) server.close().closeAllConnections();
 });
 
+test('an app that has the login in a window of its own hears how it ended', async () => {
+  const context = await browser.newContext();
+  const app = await listening(({ url = '' }, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      url.startsWith('/callback')
+        ? '<script>window.opener.postMessage(location.search, location.origin); window.close()</script>'
+        : '<title>Nobody is logged in</title><script>onmessage = ({ data }) => { document.title = data; }</script>',
+    );
+  });
+  const origin = `http://127.0.0.1:${portOf(app)}`;
+  const opener = await context.newPage();
+  await opener.goto(origin);
+  const opened = opener.waitForEvent('popup');
+  const login = address(authorize({ redirect_uri: `${origin}/callback` }));
+  await opener.evaluate(`void window.open(${JSON.stringify(login)}, 'login', 'popup')`);
+  const popup = await opened;
+  // A form that came back is a page of the way, too.
+  for (const word of ['not the password', password]) {
+    await popup.getByLabel('E-mail address').fill('owner@localhost');
+    await popup.getByLabel('Password').fill(word);
+    await press(popup, 'Sign in');
+  }
+  const closed = popup.waitForEvent('close');
+  await popup.getByRole('button', { name: 'Approve' }).click();
+  await closed;
+  await opener.waitForFunction("document.title.startsWith('?code=')", undefined, { timeout: 10_000 });
+  await context.close();
+  app.close().closeAllConnections();
+});
+
 async function listening(handler: RequestListener): Promise<Server> {
   const server = createServer(handler).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { contract } from '@sallyport/core/contract';
 import type { FastifyReply } from 'fastify';
 import { html, type Html } from './html.ts';
 import { styleElement, styleSource } from './style.ts';
@@ -22,6 +23,16 @@ export interface Page {
   readonly formTarget?: string | undefined;
 }
 
+/**
+ * The way of a browser's login. An app may have opened it in a window of its own, and hear its end by `window.opener`: any policy
+ * but none, on any page of the way, would cut the two apart for good.
+ */
+const loginRoutes: readonly (string | undefined)[] = [
+  contract.oauth.authorizePage.path,
+  '/login',
+  '/consent',
+];
+
 /** Sets status and headers of an answer; gives the document, `undefined` for a redirect. */
 export function toDocument(reply: FastifyReply, answer: Answer): string | undefined {
   reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' });
@@ -38,7 +49,9 @@ export function toDocument(reply: FastifyReply, answer: Answer): string | undefi
     'content-security-policy': `default-src 'none'; style-src ${styleSource}; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
-    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-opener-policy': loginRoutes.includes(reply.request.routeOptions.url)
+      ? 'unsafe-none'
+      : 'same-origin',
     ...(retryAfterMs !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
   });
   return html`<!doctype html>
@@ -67,7 +80,7 @@ const mark = html`<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="t
 /** The page of a refusal; `next` is what to do about it. */
 export function errorPage(error: ServiceError, next: Html): Page {
   const [title, text] =
-    error.status >= 500
+    error.status >= 500 && error.code !== 'overloaded'
       ? ['Something went wrong', 'The gateway could not answer. Its log knows more.']
       : [titles[error.code] ?? 'This did not work', error.message];
   return {
@@ -82,6 +95,7 @@ const titles: Readonly<Record<string, string>> = {
   not_found: 'Not found',
   method_not_allowed: 'No page',
   rate_limited: 'Too many tries',
+  overloaded: 'Too busy',
   conflict: 'Already decided',
   forbidden: 'Not allowed',
 };

@@ -33,6 +33,28 @@ describe('every page', () => {
     for (const [, id] of text.matchAll(/<label for="([^"]+)"/g)) expect(text).toContain(`id="${id ?? ''}"`);
   });
 
+  test('of a login keeps the window that opened it, in which an app waits; every other one has none', async () => {
+    await using opened = await open();
+    const { visitor } = await setUp(opened);
+    const stranger = browser(opened.url);
+    const policyOf = ({ headers }: { headers: Headers }) => headers.get('cross-origin-opener-policy');
+    const signIn = await stranger.get('/login');
+    const ofLogin = [
+      await stranger.get(authorizePath()),
+      signIn,
+      await stranger.submit(signIn, { email: 'owner@localhost', password: 'wrong' }),
+      await stranger.submit(signIn, { proof: '' }),
+      await visitor.get(authorizePath()),
+      await visitor.get(authorizePath({ client_id: 'nobody' })),
+      await visitor.submit(await visitor.get(authorizePath()), { decision: 'perhaps' }),
+    ];
+    expect(ofLogin.map(({ status }) => status)).toEqual([303, 200, 401, 403, 200, 400, 400]);
+    // A redirect has none, which is the same.
+    expect(new Set(ofLogin.map(policyOf))).toEqual(new Set([null, 'unsafe-none']));
+    for (const path of ['/account', '/account/password', '/device', '/setup', '/nothing'])
+      expect(policyOf(await visitor.get(path)), path).toBe('same-origin');
+  });
+
   test('over https has cookies that no other host can set, and none that travels in the clear', async () => {
     await using opened = await open({}, { issuer: 'https://gate.example' });
     const { visitor, page, answer } = await setUp(opened);
