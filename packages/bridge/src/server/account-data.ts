@@ -1,11 +1,11 @@
 import { toTimestamp, type AccountData, type Clock } from '@sallyport/core';
 import { workTerms, type BridgeConfig } from './config.ts';
+import { eraseAll, pageItems } from './erase-all.ts';
 import type { BridgeStore } from './ports.ts';
 import type { OfAccount } from './reads.ts';
 import type { Session, StoredEvent } from './records.ts';
 import { sessionStatus } from './states.ts';
 
-const pageItems = 100;
 /** Of a session's events in one read. */
 const pageBytes = 1024 * 1024;
 
@@ -69,19 +69,6 @@ export function createBridgeAccountData({
       return { environments, sessions };
     },
   };
-}
-
-/** A page at a time, whose acts share their commits; from the beginning each time, because what is deleted is not listed. */
-async function eraseAll(
-  read: () => Promise<readonly { readonly id: string }[]>,
-  erase: (id: string) => Promise<unknown>,
-): Promise<number> {
-  for (let erased = 0; ;) {
-    const page = await read();
-    await Promise.all(page.map(({ id }) => erase(id)));
-    erased += page.length;
-    if (page.length < pageItems) return erased;
-  }
 }
 
 async function* all<Item extends NonNullable<OfAccount['after']>>(

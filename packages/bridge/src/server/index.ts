@@ -1,4 +1,5 @@
 export { createBridgeAccountData } from './account-data.ts';
+export { createBridgeOrganizationData } from './organization-data.ts';
 export { createBridgeEngine, type BridgeEngine, type BridgeEngineOptions } from './engine.ts';
 export { defaultBridgeConfig, workTerms, type BridgeConfig, type WorkTerms } from './config.ts';
 export type { BridgeStore, TrustedDevices, WorkerClaims, WorkerTokens } from './ports.ts';

@@ -53,6 +53,11 @@ export interface BridgeReads {
   /** All of an account's, archived or not; each page in an order that the next one goes on in. */
   accountEnvironments(argument: OfAccount): Promise<readonly Environment[]>;
   accountSessions(argument: OfAccount): Promise<readonly Session[]>;
+  /** The first ones, of every kind, archived or not. */
+  organizationEnvironments(argument: {
+    readonly organizationId: string;
+    readonly limit: number;
+  }): Promise<readonly Environment[]>;
   sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;
   /**
    * The events after `after`, as many as fit (at least one, if there is one). `scannedTo` is where the next read goes on:

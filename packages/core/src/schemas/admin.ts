@@ -22,6 +22,8 @@ export const auditActions = [
   'membership.set',
   'organization.add',
   'organization.change',
+  'organization.close',
+  'organization.erase',
   'password.set',
   'session.delete',
   'setting.set',

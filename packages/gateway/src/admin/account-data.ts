@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import { createBridgeAccountData } from '@sallyport/bridge/server';
-import { ServiceError, systemClock, toTimestamp, type AccountData } from '@sallyport/core';
+import { systemClock, toTimestamp, type AccountData } from '@sallyport/core';
 import {
   createBundleFiles,
   createFeedbackAccountData,
@@ -9,6 +8,7 @@ import {
 import { feedbackDirectory } from '../store/embedded/path.ts';
 import { accountRecord, findAccount, printJson } from './accounts.ts';
 import { withAdministration, type Administration } from './authorization.ts';
+import { confirmByName } from './confirm.ts';
 import type { ConfigFlags } from './flags.ts';
 import { printDocument } from './json-document.ts';
 
@@ -31,7 +31,12 @@ export function eraseUser(email: string, flags: ConfigFlags & { readonly yes?: b
   return withAdministration(flags, async (administration) => {
     const { accounts, accountData } = administration.server;
     const account = await findAccount(accounts, email);
-    if (flags.yes !== true) await confirm(account.email);
+    if (flags.yes !== true)
+      await confirmByName({
+        name: account.email,
+        what: `This erases ${account.email} with its environments, sessions, telemetry and feedback, for good.`,
+        kind: 'e-mail address',
+      });
     // First nobody can add to what is erased; the account goes last, so that until then its address finds it.
     await accountData.close(account.id);
     const erased: Record<string, number> = {};
@@ -48,17 +53,4 @@ function elsewhere({ store, config }: Administration): readonly AccountData[] {
     createTelemetryAccountData(store.telemetry),
     createFeedbackAccountData(store.feedback, createBundleFiles(feedbackDirectory(config))),
   ];
-}
-
-async function confirm(email: string): Promise<void> {
-  const ask = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await ask.question(
-      `This erases ${email} with its environments, sessions, telemetry and feedback, for good.\nType the e-mail address to go on: `,
-    );
-    if (answer.trim().toLowerCase() !== email)
-      throw new ServiceError('invalid_request', 'That is not the address: nothing was erased.');
-  } finally {
-    ask.close();
-  }
 }

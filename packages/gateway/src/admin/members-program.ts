@@ -29,7 +29,7 @@ export function addMemberCommands(user: Command): void {
     .action(async (email: string, flags: OrgFlags) => (await load()).removeUser(email, flags));
 }
 
-/** `admin org list|set` and `admin org settings list|set|unset`. */
+/** `admin org list|set|delete` and `admin org settings list|set|unset`. */
 export function addOrganizationCommands(org: Command): void {
   const load = () => import('./organizations.ts');
 
@@ -46,6 +46,17 @@ export function addOrganizationCommands(org: Command): void {
       if (type === undefined && tier === undefined && capability === undefined)
         command.error('error: nothing is to be set: give --type, --tier or --capability');
       await (await load()).setOrganization(id, flags);
+    });
+
+  configurable(org.command('delete').argument('<org>', 'the organization, by id or name'))
+    .description(
+      'Deletes an organization with all that is in it, for good; the accounts of its members stay.',
+    )
+    .option('--yes', 'does not ask first')
+    .action(async (id: string, flags: ConfigFlags & { yes?: boolean }, command: Command) => {
+      if (flags.yes !== true && !process.stdin.isTTY)
+        command.error('error: a deletion cannot be undone: confirm it with --yes');
+      await (await import('./organization-data.ts')).deleteOrganization(id, flags);
     });
 
   const settings = org

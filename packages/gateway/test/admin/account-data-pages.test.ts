@@ -7,6 +7,7 @@ import {
   createBundleFiles,
   createFeedbackAccountData,
   createTelemetryAccountData,
+  createTelemetryOrganizationData,
 } from '@sallyport/telemetry/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
@@ -109,4 +110,23 @@ test("an account's credentials and audit entries of many pages are exported once
   });
   // By it, to it, or both: all but a sixth.
   expect(await exported(accountData, 'mine')).toMatchObject({ sign_ins: 1200, audit: 2000 });
+});
+
+test('telemetry of an organization is deleted in bounded acts, without a record of any other', async () => {
+  const { store, count } = await storeWith(
+    `INSERT INTO telemetry_block ${numbers(7000)}
+     SELECT n, 2, iif(n % 4 = 0, 'stays', 'goes'), 'a', n, NULL, 'groups', 1, NULL, NULL, CAST('[]' AS BLOB) FROM number;
+     INSERT INTO telemetry_idempotency VALUES ('a', 'goes', 'k', 'f', 1), ('a', 'stays', 'k', 'f', 1)`,
+  );
+  const acts: number[] = [];
+  const data = createTelemetryOrganizationData({
+    async deleteOrganizationRecords(argument) {
+      const done = await store.telemetry.deleteOrganizationRecords(argument);
+      acts.push(done.deleted);
+      return done;
+    },
+  });
+  expect(await data.erase('goes')).toEqual({ telemetry: 10_500 });
+  expect(acts).toEqual([5000, 5000, 500]);
+  expect([count('telemetry_block'), count('telemetry_idempotency')]).toEqual([1750, 1]);
 });

@@ -215,6 +215,17 @@ test('every kind of act makes its entry, and nothing else does', async () => {
     subject: added,
   });
   await expectEntries(() => server.organizations.add({ name: 'Third' }), { action: 'organization.add' });
+  const { id: fourth } = await server.organizations.add({ name: 'Fourth' });
+  for (const step of ['close', 'erase'] as const)
+    await expectEntries(() => server.organizationData[step](fourth), {
+      action: `organization.${step}`,
+      actor_type: 'unknown',
+      organization_id: fourth,
+    });
+  // What is not there, and the first one, stay without an entry.
+  for (const id of [fourth, organizationId])
+    await expectEntries(() => refusal(server.organizationData.close(id)));
+  await expectEntries(() => server.organizationData.erase(fourth));
   await expectEntries(() => server.organizations.change(organizationId, { rateLimitTier: 'high' }), {
     action: 'organization.change',
     details: '{"rate_limit_tier":"high"}',

@@ -30,6 +30,7 @@ export function openTelemetryStore(): { readonly db: DatabaseSync; readonly stor
     dropOldest: inTurn(acts.dropOldest),
     advanceExport: inTurn(acts.advanceExport),
     deleteAccountRecords: inTurn(acts.deleteAccountRecords),
+    deleteOrganizationRecords: inTurn(acts.deleteOrganizationRecords),
     replaceBlocks: inTurn(acts.replaceBlocks),
     ...telemetryReads(reader),
   };

@@ -59,6 +59,13 @@ export interface AdminActs {
    * names that it gave. `false` where it is not there.
    */
   eraseAccount(argument: { readonly accountId: string }): Promise<boolean>;
+  /**
+   * Ends all memberships of the organization, with what members call with there: logins, those to be, keys, devices. `first`,
+   * and nothing is done, where it is the installation's first organization.
+   */
+  closeOrganization(argument: { readonly organizationId: string }): Promise<'done' | 'unknown' | 'first'>;
+  /** Deletes the organization with its settings. `false` where it is not there. */
+  eraseOrganization(argument: { readonly organizationId: string }): Promise<boolean>;
 }
 
 /** What admins and operators look at: a part of `OAuthReads`. */

@@ -51,6 +51,10 @@ const trail: Trail = {
       organizationId,
       details: { organization_type: type, rate_limit_tier: rateLimitTier, capabilities },
     },
+  closeOrganization: ({ organizationId }, outcome) =>
+    outcome === 'done' ? { action: 'organization.close', by: 'unknown', organizationId } : undefined,
+  eraseOrganization: ({ organizationId }, isErased) =>
+    isErased ? { action: 'organization.erase', by: 'unknown', organizationId } : undefined,
   // Not the value: a setting may hold what only members' programs are to know.
   setSetting: ({ organizationId, name }, outcome) =>
     outcome === 'set' ? { action: 'setting.set', by: 'unknown', organizationId, subject: name } : undefined,

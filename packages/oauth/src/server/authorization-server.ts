@@ -30,6 +30,7 @@ import { createLogins, type Logins } from './logins.ts';
 import { createManagedSettings, type ManagedSettings } from './managed-settings.ts';
 import { createMembers, type Members } from './members.ts';
 import { createMetadata, type Metadata } from './metadata.ts';
+import { createOrganizationData, type OAuthOrganizationData } from './organization-data.ts';
 import { createOrganizations, newOrganization, type Organizations } from './organizations.ts';
 import { createOversight, type Oversight } from './oversight.ts';
 import type { OAuthStore } from './ports.ts';
@@ -68,6 +69,7 @@ export interface AuthorizationServer {
   readonly isNew: boolean;
   readonly accounts: Accounts;
   readonly accountData: OAuthAccountData;
+  readonly organizationData: OAuthOrganizationData;
   readonly members: Members;
   readonly organizations: Organizations;
   readonly managedSettings: ManagedSettings;
@@ -151,6 +153,7 @@ export async function createAuthorizationServer(
     isNew,
     accounts,
     accountData: createAccountData(context),
+    organizationData: createOrganizationData(context),
     members: createMembers(context, accounts),
     organizations: createOrganizations(context),
     managedSettings: createManagedSettings(context),

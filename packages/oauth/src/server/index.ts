@@ -5,6 +5,7 @@ export {
 } from './authorization-server.ts';
 export { defaultOAuthConfig, type OAuthConfig } from './config.ts';
 export type { OAuthAccountData } from './account-data.ts';
+export type { OAuthOrganizationData } from './organization-data.ts';
 export { shownAuditEntry, type Audit, type AuditQuery } from './audit.ts';
 export type { Actor, AuditEntry, CallOrigin } from './audit-entry.ts';
 export type { Oversight, PageQuery } from './oversight.ts';

@@ -1,6 +1,7 @@
 import { silentLog, toTimestamp, type AccountData, type Log } from '@sallyport/core';
 import { accountsOf } from './block-summary.ts';
 import { blocksAtOnce } from './block-walk.ts';
+import { bundlesAtOnce, eraseBundles } from './bundle-erasure.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import { createDamagedBlocks } from './damaged-blocks.ts';
 import type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';
@@ -11,7 +12,6 @@ import { createRecordReads } from './record-reads.ts';
 
 /** Records that one act looks through: few enough that nobody waits for it. */
 const span = 5000;
-const bundlesAtOnce = 100;
 
 /** What telemetry keeps of an account: the records that it sent. Where the log is silent, nothing tells of damaged blocks. */
 export function createTelemetryAccountData(store: TelemetryStore, log: Log = silentLog): AccountData {
@@ -73,17 +73,8 @@ export function createFeedbackAccountData(store: FeedbackStore, files: BundleFil
 
   return {
     export: (accountId) => ({ feedback: bundles(accountId) }),
-    async erase(accountId) {
-      let feedback = 0;
-      for (;;) {
-        const page = await store.accountBundles({ accountId, after: '', limit: bundlesAtOnce });
-        // The file first: while its record stands, the erasure can be repeated.
-        await Promise.all(page.map(({ id }) => files.remove(id)));
-        await Promise.all(page.map(({ id }) => store.deleteBundle({ id })));
-        feedback += page.length;
-        if (page.length < bundlesAtOnce) return { feedback };
-      }
-    },
+    erase: (accountId) =>
+      eraseBundles(store, files, (limit) => store.accountBundles({ accountId, after: '', limit })),
   };
 }
 

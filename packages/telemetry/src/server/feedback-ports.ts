@@ -31,6 +31,10 @@ export interface FeedbackReads {
     readonly after: string;
     readonly limit: number;
   }): Promise<readonly FeedbackBundle[]>;
+  organizationBundles(argument: {
+    readonly organizationId: string;
+    readonly limit: number;
+  }): Promise<readonly FeedbackBundle[]>;
   findBundle(argument: { readonly id: string }): Promise<FeedbackBundle | undefined>;
 }
 

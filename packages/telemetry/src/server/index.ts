@@ -1,4 +1,5 @@
 export { createFeedbackAccountData, createTelemetryAccountData } from './account-data.ts';
+export { createFeedbackOrganizationData, createTelemetryOrganizationData } from './organization-data.ts';
 export { createDamagedBlocks, type DamagedBlocks } from './damaged-blocks.ts';
 export {
   createTelemetryEngine,

@@ -166,6 +166,11 @@ export interface TelemetryActs {
     readonly deleted: number;
     readonly scannedTo: number | undefined;
   }>;
+  /** Deletes about `limit` records of the organization, the oldest first; with the last of them, its idempotency keys. */
+  deleteOrganizationRecords(argument: { readonly organizationId: string; readonly limit: number }): Promise<{
+    readonly deleted: number;
+    readonly isDone: boolean;
+  }>;
   /**
    * Puts one block in the place of others. Nothing is done where they are no longer as they were, or where another one lies
    * between them, in the order of ids or of listings. `exportedTo` is `null` where there is no export.

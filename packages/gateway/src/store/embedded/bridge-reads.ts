@@ -92,6 +92,9 @@ export function bridgeReads(reader: Reader): BridgeReads {
   const environmentsOf = reader.query<EnvironmentRow>(
     `${selectEnvironment} WHERE e.account_id = ? AND e.id > ? ORDER BY e.id LIMIT ?`,
   );
+  const environmentsIn = reader.query<EnvironmentRow>(
+    `${selectEnvironment} WHERE e.organization_id = ? ORDER BY e.created_at, e.id LIMIT ?`,
+  );
   const sessionsOf = reader.query<SessionRow>(
     `${selectSession} WHERE s.account_id = ? AND (s.organization_id, s.id) > (?, ?)
      ORDER BY s.organization_id, s.id LIMIT ?`,
@@ -193,6 +196,9 @@ export function bridgeReads(reader: Reader): BridgeReads {
       Promise.resolve(
         sessionsOf.all(accountId, after?.organizationId ?? '', after?.id ?? '', limit).map(toSession),
       ),
+
+    organizationEnvironments: ({ organizationId, limit }) =>
+      Promise.resolve(environmentsIn.all(organizationId, limit).map(toEnvironment)),
 
     sessionHead({ sessionId }) {
       const row = shared(`head,${sessionId}`, () => headById.get(sessionId));

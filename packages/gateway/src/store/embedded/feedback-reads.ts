@@ -12,9 +12,13 @@ export function feedbackReads(reader: Reader): FeedbackReads {
   const ofAccount = reader.query<FeedbackBundle>(
     `SELECT ${columns} FROM feedback_bundle WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?`,
   );
+  const ofOrganization = reader.query<FeedbackBundle>(
+    `SELECT ${columns} FROM feedback_bundle WHERE organization_id = ? ORDER BY id LIMIT ?`,
+  );
   return {
     listBundles: async ({ limit }) => list.all(limit),
     accountBundles: async ({ accountId, after, limit }) => ofAccount.all(accountId, after, limit),
+    organizationBundles: async ({ organizationId, limit }) => ofOrganization.all(organizationId, limit),
     findBundle: async ({ id }) => find.get(id),
   };
 }

@@ -49,6 +49,17 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
     `UPDATE audit_entry SET address = iif(actor_type = 'unknown', NULL, address),
        details = json_remove(details, '$.name', '$.asked_from') WHERE account_id = ?`,
   );
+  const organizationById = db.prepare('SELECT 1 FROM organization WHERE id = ?');
+  const firstOrganization = db.prepare('SELECT id FROM organization ORDER BY created_at, id LIMIT 1');
+  const heldFor = [
+    'oauth_code',
+    'oauth_family',
+    'oauth_device_grant',
+    'api_key',
+    'trusted_device',
+    'membership',
+  ].map((table) => db.prepare(`DELETE FROM ${table} WHERE organization_id = ?`));
+  const deleteOrganization = db.prepare('DELETE FROM organization WHERE id = ?');
   const { membershipsOf, isLastAdmin } = lastAdmin(db);
 
   return {
@@ -91,5 +102,14 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
       forgetOwner.run(accountId);
       return deleteAccount.run(accountId).changes > 0;
     },
+
+    closeOrganization({ organizationId }) {
+      if (organizationById.get(organizationId) === undefined) return 'unknown';
+      if (firstOrganization.get()?.['id'] === organizationId) return 'first';
+      for (const deletion of heldFor) deletion.run(organizationId);
+      return 'done';
+    },
+
+    eraseOrganization: ({ organizationId }) => deleteOrganization.run(organizationId).changes > 0,
   };
 }

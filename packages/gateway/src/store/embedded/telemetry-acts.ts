@@ -54,6 +54,11 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
        (SELECT account_id, organization_id, key FROM telemetry_idempotency
         WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,
   );
+  const oldestOf = db.prepare(
+    `SELECT last_id, records, account_id, received_at, bytes FROM telemetry_block WHERE organization_id = ?
+     ORDER BY received_at, last_id LIMIT ?`,
+  );
+  const forgetKeysIn = db.prepare('DELETE FROM telemetry_idempotency WHERE organization_id = ?');
   const forgetKeysOf = db.prepare('DELETE FROM telemetry_idempotency WHERE account_id = ?');
 
   /** Whether the key was seen; if not, it is from now on. */
@@ -137,6 +142,18 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
         if (weight >= span) return { deleted, scannedTo: block.last_id };
       }
       return { deleted, scannedTo: undefined };
+    },
+
+    deleteOrganizationRecords({ organizationId, limit }) {
+      let [deleted, weight] = [0, 0];
+      for (const block of oldestOf.all(organizationId, limit) as unknown as BlockRow[]) {
+        deleteBlock.run(block.last_id);
+        deleted += block.records;
+        weight += weigh(block);
+        if (weight >= limit) return { deleted, isDone: false };
+      }
+      forgetKeysIn.run(organizationId);
+      return { deleted, isDone: true };
     },
 
     replaceBlocks({ blocks, by }) {
