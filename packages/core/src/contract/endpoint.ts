@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { scopes } from './oauth.ts';
+import type { Scope } from '../scopes.ts';
 
 /** The areas of the service: the same word in contract, engines, routes, commands and docs. */
 export type Area =
@@ -59,7 +59,7 @@ export interface Endpoint {
   readonly path: string;
   readonly auth: Credential;
   /** The OAuth scope that the access token needs. */
-  readonly scope?: (typeof scopes)[number];
+  readonly scope?: Scope;
   /** The permission that the account needs in the token's organization. */
   readonly permission?: 'read' | 'write' | 'manage_projects';
   /** The member that the list in `vendor-beta` must have. */

@@ -29,9 +29,6 @@ export const firstPartyClient = {
 /** The public client that every gateway knows, and another gateway uses in front of it, by device codes alone. */
 export const gatewayClient = { id: '5a117f0a-0c11-4e47-8a00-000000000002', redirectUris: [] } as const;
 
-/** The scopes of the service, in neutral words. */
-export const scopes = ['openid', 'profile', 'email', 'vendor_api'] as const;
-
 /** RFC 8628 3.4. */
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 

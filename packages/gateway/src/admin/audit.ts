@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from 'node:util';
-import { didYouMean, printable } from '@sallyport/core';
+import { didYouMean } from '@sallyport/core';
+import { auditLine } from '@sallyport/core/audit-line';
 import { auditActions, type AuditAction } from '@sallyport/core/contract';
 import { shownAuditEntry, type Audit, type AuditQuery } from '@sallyport/oauth/server';
 import { withAuthorizationServer } from './authorization.ts';
@@ -39,7 +39,7 @@ export function printAudit(flags: AuditFlags): Promise<void> {
     let isEmpty = true;
     for await (const entry of entries) {
       isEmpty = false;
-      process.stdout.write(`${toLine(entry)}\n`);
+      process.stdout.write(`${auditLine(entry)}\n`);
     }
     if (isEmpty) process.stderr.write('No entry matches.\n');
   });
@@ -54,20 +54,4 @@ async function* entriesOf(audit: Audit, { limit, ...query }: AuditQuery): AsyncI
     left -= items.length;
     offset = next;
   } while (left > 0 && offset !== undefined);
-}
-
-/** `2026-01-01T00:00:00.000Z  api_key.revoke  by ann@example.com  of bob@example.com  3f2c...  from 10.0.0.7`. */
-function toLine({ at, action, outcome, actor, account, subject, address }: ShownEntry): string {
-  const who = actor.email ?? (actor.type === 'unknown' ? 'somebody' : `${actor.type} ${actor.id ?? ''}`);
-  const isOwn = account === null || account.id === actor.id;
-  const parts = [
-    at,
-    outcome === 'done' ? action : `${action} failed`,
-    `by ${who}`,
-    isOwn ? '' : `of ${account.email ?? account.id}`,
-    subject ?? '',
-    address === null ? '' : `from ${address}`,
-  ];
-  // Names come from others: nothing of them may move the cursor.
-  return printable(stripVTControlCharacters(parts.filter((part) => part !== '').join('  ')));
 }

@@ -1,20 +1,22 @@
 import { inDialect, type Dialect } from '@sallyport/core';
+import { scopeMeanings } from '@sallyport/core/scopes';
 import { scopeList, type Membership } from '@sallyport/oauth/server';
 import { html, type Html } from './html.ts';
 
-const meanings: Readonly<Record<string, string>> = {
-  openid: 'Know that you have an account here',
-  profile: 'Read your profile and organization',
-  email: 'Read your e-mail address',
-  vendor_api: 'Run environments and sessions in your name',
-};
+const meanings: Readonly<Record<string, string>> = scopeMeanings;
 
 /** What a client asks for, in words. */
 export function scopeItems(scope: string, dialect: Dialect): Html {
-  const items = scopeList(scope).map((name) => html`<li>${meanings[name] ?? inDialect(name, dialect)}</li>`);
+  const items = scopeList(scope).map(
+    (name) => html`<li>${capitalized(meanings[name]) ?? inDialect(name, dialect)}</li>`,
+  );
   return html`<ul>
     ${items}
   </ul>`;
+}
+
+function capitalized(text: string | undefined): string | undefined {
+  return text && text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** A choice where there is one, else a hidden field. `wanted`: the only one that was asked for. */

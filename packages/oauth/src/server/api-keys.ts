@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { ServiceError, type Random } from '@sallyport/core';
+import { apiKeyScopes } from '@sallyport/core/scopes';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import type { ApiKey, Role } from './records.ts';
@@ -45,8 +46,6 @@ export interface ApiKeys {
   revoke(keyId: string, owner: ApiKeyOwner): Promise<void>;
 }
 
-/** What a key may do at most: it is no login, so there is nothing of `openid` and `email` in it. */
-const keyScope = 'profile vendor_api';
 /** Keys of one account in one organization: a list shows all of them. */
 const maxKeys = 1000;
 /** `lastUsedAt` is written at most so often. */
@@ -67,7 +66,7 @@ export function createApiKeys(context: Context): ApiKeys {
     async create({ accountId, organizationId, scopes, isApiKey }, { name, scope, expiresInSeconds }) {
       if (isApiKey)
         throw new ServiceError('forbidden', 'An API key makes no other: log in, and use that login.');
-      const allowed = scopeList(keyScope).filter((one) => scopes.includes(one));
+      const allowed = apiKeyScopes.filter((one) => scopes.includes(one));
       const asked = scopeList(scopeFromWire(scope ?? '', dialect)).join(' ');
       if (!isWithin(asked, allowed.join(' ')))
         throw new ServiceError('invalid_scope', 'The scope exceeds what the caller has, or a key may have.');

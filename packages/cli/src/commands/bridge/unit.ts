@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { systemdCommand, systemdWord } from '@sallyport/core/systemd';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 
@@ -37,7 +38,9 @@ export function unitText(
 ): string {
   const variables = handedOn.flatMap((name) => {
     const value = env[name];
-    return value && !credentials.test(value) ? [`Environment=${quoted(`${name}=${value}`)}`] : [];
+    return value && !credentials.test(value)
+      ? [`Environment=${systemdWord(oneLine(`${name}=${value}`))}`]
+      : [];
   });
   // These settings know no quotes: with a slash at its end, none of its own can join the next line, and no space is lost.
   const place = `${oneLine(directory).replaceAll('%', '%%').replace(/\/$/, '')}/`;
@@ -46,9 +49,7 @@ export function unitText(
     `Description=Sallyport bridge in ${place}`,
     '',
     '[Service]',
-    // A variable of the shell in `--exec` is not systemd's: `$` is doubled (systemd.service(5), "Command lines"), but in the
-    // program's own path, where it is none.
-    `ExecStart=${words.map((word, index) => quoted(index === 0 ? word : word.replaceAll('$', '$$$$'))).join(' ')}`,
+    `ExecStart=${systemdCommand(words.map(oneLine))}`,
     `WorkingDirectory=${place}`,
     ...variables,
     'Restart=on-failure',
@@ -63,11 +64,6 @@ export function unitText(
     'WantedBy=default.target',
     '',
   ].join('\n');
-}
-
-/** One word as systemd reads it: in quotes, with its escapes and specifiers taken literally. */
-function quoted(word: string): string {
-  return `"${oneLine(word).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`;
 }
 
 function oneLine(text: string): string {
