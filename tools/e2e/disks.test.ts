@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { binDir, Installation } from './installation.ts';
@@ -28,6 +28,17 @@ describe.skipIf(!canMountDisks).concurrent("the gateway's disk", () => {
     const readOnly = disk.bin('sallyport-gateway', ['start']);
     expect(await readOnly.end()).toBe(1);
     expectClear(readOnly, /^sallyport-gateway: .*cannot be.*--data-dir/);
+  });
+
+  test('for backups is full: one clear sentence, and nothing is left there', async () => {
+    await using installation = new Installation();
+    await installation.gateway();
+    const folder = join(installation.folder, 'backups');
+    const disk = await SmallDisk.mount(installation, folder, '64k');
+    const backup = disk.bin('sallyport-gateway', ['admin', 'backup', join(folder, 'one')]);
+    expect(await backup.end()).toBe(1);
+    expectClear(backup, /backups\/one cannot be written: the disk is full\. Make room there/, 1);
+    expect(readdirSync(disk.inside())).toEqual([]);
   });
 
   test('fills up: what was acknowledged stays, the rest waits for room, nobody crashes', async ({

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { configurable, type ConfigFlags } from './admin/flags.ts';
 import { addAdminCommands } from './admin/program.ts';
 import { refuseClearly } from './usage.ts';
@@ -95,9 +95,26 @@ Examples:
       printOpenApi(flags);
     });
 
+  program
+    .command('unit')
+    .description('Prints a systemd system unit for the gateway, for an account that may do nothing else.')
+    .option('--config <file>', 'the YAML or JSON file with the settings of the service')
+    .option('--user <name>', 'the account that it runs as', toUserName, 'sallyport')
+    .action(async (options: { user: string; config?: string }) => {
+      const { printUnit } = await import('./admin/unit.ts');
+      printUnit(options);
+    });
+
   addAdminCommands(program);
   refuseClearly(program);
   return program;
+}
+
+/** As useradd(8) takes it. */
+function toUserName(text: string): string {
+  if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(text))
+    throw new InvalidArgumentError('It must be the name of an account, such as sallyport.');
+  return text;
 }
 
 async function refuseArguments(program: Command, start: Command): Promise<void> {

@@ -6,7 +6,8 @@ import {
   createTelemetryAccountData,
 } from '@sallyport/telemetry/server';
 import { feedbackDirectory } from '../store/embedded/path.ts';
-import { accountRecord, findAccount, printJson } from './accounts.ts';
+import { accountRecord, findAccount } from './accounts.ts';
+import { printJson } from './print.ts';
 import { withAdministration, type Administration } from './authorization.ts';
 import { confirmByName } from './confirm.ts';
 import type { ConfigFlags } from './flags.ts';

@@ -1,9 +1,17 @@
 import { text } from 'node:stream/consumers';
 import { ServiceError, toTimestamp } from '@sallyport/core';
-import type { AuthorizationServer, Client, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
+import type {
+  AuthorizationServer,
+  Client,
+  Member,
+  Organization,
+  Role,
+  ShownAccount,
+} from '@sallyport/oauth/server';
 import { withAuthorizationServer } from './authorization.ts';
 import { sameStore, type ConfigFlags } from './flags.ts';
 import { organizationNamed } from './organization-named.ts';
+import { printJson, printRecord, type PrintFlags } from './print.ts';
 
 /** `admin session-key`: the key alone on stdout, so that scripts can take it. */
 export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {
@@ -13,7 +21,7 @@ export async function printSessionKey(flags: ConfigFlags & { readonly user?: str
   process.stdout.write(`${sessionKey}\n`);
 }
 
-export interface AddUserFlags extends ConfigFlags {
+export interface AddUserFlags extends ConfigFlags, PrintFlags {
   readonly org?: string;
   readonly role?: Role;
   readonly passwordStdin?: boolean;
@@ -23,32 +31,59 @@ export interface AddUserFlags extends ConfigFlags {
 export async function addUser(email: string, flags: AddUserFlags): Promise<void> {
   const { org, role } = flags;
   const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
-  const account = await withAuthorizationServer(flags, async (server) =>
-    server.accounts.add({
-      email,
-      ...(org !== undefined && { organizationId: (await organizationNamed(server, org)).id }),
-      ...(role !== undefined && { role }),
-      ...(password !== undefined && { password }),
-    }),
+  const { account, memberships } = await withAuthorizationServer(flags, async (server) => {
+    const organizationId = org && (await organizationNamed(server, org)).id;
+    const account = await server.accounts
+      .add({
+        email,
+        ...(organizationId !== undefined && { organizationId }),
+        ...(role !== undefined && { role }),
+        ...(password !== undefined && { password }),
+      })
+      .catch((error: unknown) => {
+        throw isThere(error) ? alreadyThere(email, flags, error) : error;
+      });
+    return { account, memberships: await server.organizations.of(account.id) };
+  });
+  printRecord(
+    memberRecord({ ...account, memberships }),
+    () => `${account.email} is added: ${rolesIn(memberships)}.`,
+    flags,
   );
-  printJson(accountRecord(account));
   if (password === undefined)
     process.stderr.write(
       `It has no password yet: \`sallyport-gateway admin user password ${account.email}${sameStore(flags)}\` prints a link to set one.\n`,
     );
 }
 
+function isThere(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'conflict';
+}
+
+function alreadyThere(email: string, { org, role = 'member', ...flags }: AddUserFlags, cause: Error) {
+  const command = `sallyport-gateway admin user role ${email} ${role} --org ${org ?? 'ORG'}${sameStore(flags)}`;
+  return new ServiceError('conflict', `${cause.message} \`${command}\` makes it a member there.`, { cause });
+}
+
 /** `admin user password`: the password comes from stdin; without `--password-stdin`, a one-time link is printed. */
 export async function setUserPassword(
   email: string,
-  flags: ConfigFlags & { readonly passwordStdin?: boolean },
+  flags: ConfigFlags & PrintFlags & { readonly passwordStdin?: boolean },
 ): Promise<void> {
   const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
   await withAuthorizationServer(flags, async ({ accounts }) => {
     const { id } = await findAccount(accounts, email);
-    if (password === undefined) return printJson({ setup_link: await accounts.setupLink(id) });
+    if (password === undefined) {
+      const link = await accounts.setupLink(id);
+      return printRecord(
+        { setup_link: link },
+        () => `Give them this link, which works once:\n${link}`,
+        flags,
+      );
+    }
     await accounts.setPassword(id, password);
-    printJson(accountRecord(await accounts.find(email)));
+    const record = accountRecord(await accounts.find(email));
+    printRecord(record, () => `The password of ${record.email} is set.`, flags);
   });
 }
 
@@ -105,6 +140,23 @@ export function accountRecord({ id, email, hasPassword, createdAt }: ShownAccoun
   return { id, email, has_password: hasPassword, created_at: toTimestamp(createdAt) };
 }
 
+export function memberRecord(member: Member) {
+  return {
+    ...accountRecord(member),
+    memberships: member.memberships.map(({ organization: { id, name }, role }) => ({
+      organization: { id, name },
+      role,
+    })),
+  };
+}
+
+/** `admin in Default, viewer in Team`. */
+export function rolesIn(
+  memberships: readonly { readonly organization: { readonly name: string }; readonly role: Role }[],
+): string {
+  return memberships.map(({ organization: { name }, role }) => `${role} in ${name}`).join(', ');
+}
+
 export function organizationRecord(organization: Organization) {
   const { id, name, type, rateLimitTier, capabilities, zeroDataRetention, createdAt } = organization;
   return {
@@ -134,8 +186,4 @@ async function passwordFromStdin(): Promise<string> {
   const password = (await text(process.stdin)).replace(/\r?\n$/, '');
   if (password === '') throw new ServiceError('invalid_request', 'There is no password on standard input.');
   return password;
-}
-
-export function printJson(record: object): void {
-  process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
 }

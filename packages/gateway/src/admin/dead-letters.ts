@@ -2,7 +2,7 @@ import { ServiceError, systemClock, toTimestamp } from '@sallyport/core';
 import type { Config } from '../config/schema.ts';
 import { reserveBytes } from '../passthrough/outbox.ts';
 import type { DeadLetter, OutboxStore } from '../passthrough/outbox-ports.ts';
-import { printJson } from './accounts.ts';
+import { printJson } from './print.ts';
 import { withStore } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
 

@@ -1,14 +1,18 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { configurable, type ConfigFlags } from './flags.ts';
+import { asJson, configurable, type ConfigFlags } from './flags.ts';
+import type { PrintFlags } from './print.ts';
 
 /** `admin feedback ...`. */
 export function addFeedbackCommands(feedback: Command): void {
   const load = () => import('./feedback.ts');
 
   configurable(feedback.command('list'))
-    .description('Prints what was received, the newest first, as JSON.')
+    .description('Prints what was received, the newest first.')
     .option('--limit <count>', 'at most so many', toCount, 100)
-    .action(async (flags: ConfigFlags & { limit: number }) => (await load()).listFeedback(flags));
+    .option(...asJson)
+    .action(async (flags: ConfigFlags & PrintFlags & { limit: number }) =>
+      (await load()).listFeedback(flags),
+    );
 
   configurable(feedback.command('get <id>'))
     .description('Prints one as JSON, with where its bundle is.')

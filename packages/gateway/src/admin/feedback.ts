@@ -12,12 +12,28 @@ import { embeddedStorePath, feedbackDirectory } from '../store/embedded/path.ts'
 import { openEmbeddedStore } from '../store/embedded/store.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
+import { printJson, printList, type Columns, type PrintFlags } from './print.ts';
 
-/** `admin feedback list`: the newest first, as a JSON array. */
-export async function listFeedback(flags: ConfigFlags & { readonly limit: number }): Promise<void> {
+/** `admin feedback list`: the newest first. */
+export async function listFeedback(
+  flags: ConfigFlags & PrintFlags & { readonly limit: number },
+): Promise<void> {
   const bundles = await withFeedback(flags, ({ store }) => store.listBundles({ limit: flags.limit }));
-  printJson(bundles.map(feedbackRecord));
+  printList(bundles.map(feedbackRecord), columns, flags);
 }
+
+const columns: Columns<ReturnType<typeof feedbackRecord>> = {
+  header: ['ID', 'RECEIVED', 'ACCOUNT', 'FILES', 'BYTES', 'DESCRIPTION'],
+  row: ({ id, created_at, account_id, entries, bytes, description }) => [
+    id,
+    created_at,
+    account_id,
+    String(entries),
+    String(bytes),
+    description.split('\n', 1)[0]?.slice(0, 80) ?? '',
+  ],
+  none: 'There is no feedback.',
+};
 
 /** `admin feedback get`: the record with where its bundle is, or the bundle itself into a file that is not there yet. */
 export async function getFeedback(
@@ -77,8 +93,4 @@ function feedbackRecord(bundle: FeedbackBundle) {
     entries,
     sha256,
   };
-}
-
-function printJson(record: object): void {
-  process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { Help, InvalidArgumentError, Option, type Command } from 'commander';
 
 /** The flags that every command takes: what they say wins over environment and file. */
 export interface ConfigFlags {
@@ -13,23 +13,45 @@ export interface ConfigFlags {
   readonly set?: Readonly<Record<string, string>>;
 }
 
-/** Adds the flags of `ConfigFlags`. */
+/** Of commands that print a table for people: what programs get anyway. */
+export const asJson = ['--json', 'as JSON, which it is anyway where it does not go to a terminal'] as const;
+
+const heading = 'Settings:';
+/** What commands on the data have no use for, and take all the same. */
+const ofServing = ['--host', '--port', '--log-level'];
+
+/** Adds the flags of `ConfigFlags`. In the help they come after the command's own. */
 export function configurable(command: Command): Command {
-  return command
-    .option('--config <file>', 'a YAML or JSON file with settings')
-    .option('--host <host>', 'where to listen (default 127.0.0.1)')
-    .option('--port <port>', 'which port to listen on; 0 picks a free one (default 8787)')
-    .option('--data-dir <dir>', 'where the store and the keys are')
-    .option('--public-url <url>', 'the address under which clients reach the gateway')
-    .option('--store <store>', 'sqlite:PATH (default: in the data directory)')
-    .option('--upstream <url>', 'the service that everything passes through to, unless areas say otherwise')
-    .option('--log-level <level>', 'fatal, error, warn, info (default), debug, trace or silent')
-    .option(
+  const isOnData = Boolean(command.parent?.parent);
+  const options = [
+    new Option('--config <file>', 'a YAML or JSON file with settings'),
+    new Option('--host <host>', 'where to listen (default 127.0.0.1)'),
+    new Option('--port <port>', 'which port to listen on; 0 picks a free one (default 8787)'),
+    new Option('--data-dir <dir>', 'where the store and the keys are'),
+    new Option('--public-url <url>', 'the address under which clients reach the gateway'),
+    new Option('--store <store>', 'sqlite:PATH (default: in the data directory)'),
+    new Option(
+      '--upstream <url>',
+      'the service that everything passes through to, unless areas say otherwise',
+    ),
+    new Option('--log-level <level>', 'fatal, error, warn, info (default), debug, trace or silent'),
+    new Option(
       '--set <key=value>',
       'any other setting, such as oauth.issParameter=false; repeatable',
-      collectSetting,
-    );
+    ).argParser(collectSetting),
+  ];
+  for (const option of options)
+    command.addOption(option.helpGroup(heading).hideHelp(isOnData && ofServing.includes(option.long ?? '')));
+  return command.configureHelp({ groupItems });
 }
+
+/** The settings last, though they were added first. */
+const groupItems: Help['groupItems'] = (unsorted, visible, groupOf) => {
+  const groups = new Help().groupItems(unsorted, visible, groupOf);
+  const settings = groups.get(heading) ?? [];
+  groups.delete(heading);
+  return settings.length > 0 ? groups.set(heading, settings) : groups;
+};
 
 /** What a command that works on the same store as this one has to be given, with a space before it. */
 export function sameStore({ config, dataDir, store }: ConfigFlags): string {

@@ -1,8 +1,9 @@
 import { organizationTypes, roles } from '@sallyport/core/organization';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Role } from '@sallyport/oauth/server';
-import { configurable, type ConfigFlags } from './flags.ts';
+import { asJson, configurable, type ConfigFlags } from './flags.ts';
 import type { SetOrganizationFlags } from './organizations.ts';
+import type { PrintFlags } from './print.ts';
 
 type OrgFlags = ConfigFlags & { readonly org?: string };
 
@@ -11,9 +12,10 @@ export function addMemberCommands(user: Command): void {
   const load = () => import('./users.ts');
 
   configurable(user.command('list'))
-    .description('Prints the accounts with their roles as JSON.')
+    .description('Prints the accounts with their roles.')
     .option('--org <org>', "an organization's members alone")
-    .action(async (flags: OrgFlags) => (await load()).listUsers(flags));
+    .option(...asJson)
+    .action(async (flags: OrgFlags & PrintFlags) => (await load()).listUsers(flags));
   const role = new Argument('<role>', 'what it may do').choices(roles);
   configurable(user.command('role <email>').addArgument(role))
     .description('Gives an account a role in an organization, of which it becomes a member if it is none.')
@@ -34,8 +36,9 @@ export function addOrganizationCommands(org: Command): void {
   const load = () => import('./organizations.ts');
 
   configurable(org.command('list'))
-    .description('Prints the organizations as JSON.')
-    .action(async (flags: ConfigFlags) => (await load()).listOrganizations(flags));
+    .description('Prints the organizations.')
+    .option(...asJson)
+    .action(async (flags: ConfigFlags & PrintFlags) => (await load()).listOrganizations(flags));
   configurable(org.command('set').argument('<org>', 'the organization, by id or name'))
     .description('Changes an organization; prints it as JSON.')
     .addOption(new Option('--type <type>', 'what kind of organization it is').choices(organizationTypes))
@@ -63,8 +66,9 @@ export function addOrganizationCommands(org: Command): void {
     .command('settings')
     .description("What an organization sets for its members' programs.");
   configurable(settings.command('list').argument('<org>', 'the organization, by id or name'))
-    .description("Prints an organization's settings as JSON.")
-    .action(async (id: string, flags: ConfigFlags) => (await load()).listSettings(id, flags));
+    .description("Prints an organization's settings.")
+    .option(...asJson)
+    .action(async (id: string, flags: ConfigFlags & PrintFlags) => (await load()).listSettings(id, flags));
   configurable(
     settings
       .command('set')
@@ -72,7 +76,16 @@ export function addOrganizationCommands(org: Command): void {
       .argument('<key>', 'the setting')
       .argument('<json>', 'the value, as JSON', (text: string) => ({ value: parseValue(text) })),
   )
-    .description("Sets one, and prints an organization's settings as JSON.")
+    .description("Sets one, and prints an organization's settings.")
+    .option(...asJson)
+    .addHelpText(
+      'after',
+      `
+Which settings there are is up to the programs that read them (GET /api/agent_code/settings).
+
+Example:
+  sallyport-gateway admin org settings set Default autoUpdates false`,
+    )
     .action(async (id: string, key: string, { value }: { value: unknown }, flags: ConfigFlags) =>
       (await load()).setSetting(id, { key, value }, flags),
     );
@@ -82,7 +95,8 @@ export function addOrganizationCommands(org: Command): void {
       .argument('<org>', 'the organization, by id or name')
       .argument('<key>', 'the setting'),
   )
-    .description("Removes one, and prints an organization's settings as JSON.")
+    .description("Removes one, and prints an organization's settings.")
+    .option(...asJson)
     .action(async (id: string, key: string, flags: ConfigFlags) =>
       (await load()).unsetSetting(id, key, flags),
     );

@@ -162,6 +162,16 @@ describe('admin user', () => {
     expect((await admin('user', 'role', 'ann@example.com', 'king')).failed?.[0]).toBe(2);
   });
 
+  test('an account that is there is told of, and how it becomes a member', async () => {
+    await record('user', 'add', 'twice@example.com');
+    const again = await admin('user', 'add', 'twice@example.com', '--role', 'viewer');
+    expect(again.failed).toEqual([
+      1,
+      expect.stringContaining('admin user role twice@example.com viewer --org ORG'),
+    ]);
+    await record('user', 'remove', 'twice@example.com');
+  });
+
   test('the last admin of an organization stays', async () => {
     const last = [1, expect.stringContaining('make another account an admin of it first')];
     expect((await admin('user', 'role', 'owner@localhost', 'member')).failed).toEqual(last);

@@ -6,7 +6,7 @@ import {
   createTelemetryOrganizationData,
 } from '@sallyport/telemetry/server';
 import { feedbackDirectory } from '../store/embedded/path.ts';
-import { printJson } from './accounts.ts';
+import { printJson } from './print.ts';
 import { withAdministration, type Administration } from './authorization.ts';
 import { confirmByName } from './confirm.ts';
 import type { ConfigFlags } from './flags.ts';

@@ -5,16 +5,31 @@ import type {
   OrganizationChanges,
   OrganizationType,
 } from '@sallyport/oauth/server';
-import { organizationRecord, printJson } from './accounts.ts';
+import { table } from '@sallyport/core/table';
+import { organizationRecord } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
 import { organizationNamed } from './organization-named.ts';
+import { printJson, printList, printRecord, type Columns, type PrintFlags } from './print.ts';
 
 /** `admin org list`. */
-export async function listOrganizations(flags: ConfigFlags): Promise<void> {
+export async function listOrganizations(flags: ConfigFlags & PrintFlags): Promise<void> {
   const organizations = await withAuthorizationServer(flags, (server) => server.organizations.list());
-  printJson(organizations.map(organizationRecord));
+  printList(organizations.map(organizationRecord), columns, flags);
 }
+
+const columns: Columns<ReturnType<typeof organizationRecord>> = {
+  header: ['NAME', 'TYPE', 'TIER', 'CAPABILITIES', 'KEEPS DATA', 'ID'],
+  row: (organization) => [
+    organization.name,
+    organization.organization_type,
+    organization.rate_limit_tier,
+    organization.capabilities.join(' '),
+    organization.zero_data_retention ? 'no' : 'yes',
+    organization.id,
+  ],
+  none: 'There is no organization.',
+};
 
 export interface SetOrganizationFlags extends ConfigFlags {
   readonly type?: OrganizationType;
@@ -37,25 +52,31 @@ export async function setOrganization(org: string, flags: SetOrganizationFlags):
 }
 
 /** `admin org settings list`, and what the other two print. */
-export async function listSettings(org: string, flags: ConfigFlags): Promise<void> {
-  printJson(await withOrganization(org, flags, settingsOf));
+export async function listSettings(org: string, flags: ConfigFlags & PrintFlags): Promise<void> {
+  printSettings(await withOrganization(org, flags, settingsOf), flags);
+}
+
+function printSettings(record: Awaited<ReturnType<typeof settingsOf>>, flags: PrintFlags): void {
+  const rows = Object.entries(record.settings).map(([key, value]) => [key, JSON.stringify(value)]);
+  const says = () => (rows.length === 0 ? 'It has no settings.' : table(['SETTING', 'VALUE'], rows));
+  printRecord(record, says, flags);
 }
 
 /** `admin org settings set`. */
 export async function setSetting(
   org: string,
   { key, value }: { readonly key: string; readonly value: unknown },
-  flags: ConfigFlags,
+  flags: ConfigFlags & PrintFlags,
 ): Promise<void> {
   const settings = await withOrganization(org, flags, async (server, organization) => {
     await server.managedSettings.set(organization.id, key, value);
     return settingsOf(server, organization);
   });
-  printJson(settings);
+  printSettings(settings, flags);
 }
 
 /** `admin org settings unset`. */
-export async function unsetSetting(org: string, key: string, flags: ConfigFlags): Promise<void> {
+export async function unsetSetting(org: string, key: string, flags: ConfigFlags & PrintFlags): Promise<void> {
   const settings = await withOrganization(org, flags, async (server, organization) => {
     const { id } = organization;
     const { settings: present } = await settingsOf(server, organization);
@@ -67,7 +88,7 @@ export async function unsetSetting(org: string, key: string, flags: ConfigFlags)
     await server.managedSettings.unset(id, key);
     return settingsOf(server, organization);
   });
-  printJson(settings);
+  printSettings(settings, flags);
 }
 
 /** As `GET /api/agent_code/settings` answers. */

@@ -1,11 +1,13 @@
 import { roles } from '@sallyport/core/organization';
+import { scopeLines, scopes } from '@sallyport/core/scopes';
 import { Option, type Command } from 'commander';
 import type { AddUserFlags } from './accounts.ts';
 import { addAccountDataCommands, addAuditCommand } from './audit-program.ts';
 import { addDeadLetterCommands } from './dead-letters-program.ts';
 import { addFeedbackCommands } from './feedback-program.ts';
-import { configurable, type ConfigFlags } from './flags.ts';
+import { asJson, configurable, type ConfigFlags } from './flags.ts';
 import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
+import type { PrintFlags } from './print.ts';
 
 /** The `admin` commands: they work on the data directory, also while a gateway runs on it. */
 export function addAdminCommands(program: Command): void {
@@ -19,15 +21,17 @@ export function addAdminCommands(program: Command): void {
 
   const user = admin.command('user').description('Accounts.');
   configurable(user.command('add <email>'))
-    .description('Adds an account to an organization; prints it as JSON.')
+    .description('Adds an account to an organization; prints it.')
     .option('--org <org>', "the organization (default: the owner's)")
     .addOption(new Option('--role <role>', 'default: member').choices(roles))
     .option('--password-stdin', 'reads the password from standard input')
+    .option(...asJson)
     .action(async (email: string, flags: AddUserFlags) => (await load()).addUser(email, flags));
   configurable(user.command('password <email>'))
     .description('Prints a one-time link to set the password, or sets it.')
     .option('--password-stdin', 'reads the password from standard input')
-    .action(async (email: string, flags: ConfigFlags & { passwordStdin?: boolean }) =>
+    .option(...asJson)
+    .action(async (email: string, flags: ConfigFlags & PrintFlags & { passwordStdin?: boolean }) =>
       (await load()).setUserPassword(email, flags),
     );
   addMemberCommands(user);
@@ -51,6 +55,7 @@ export function addAdminCommands(program: Command): void {
     .requiredOption('--name <name>', 'shown to people who consent')
     .requiredOption('--redirect-uri <uri...>', 'where codes may be sent')
     .option('--scope <scopes>', 'the most that it may ask for, separated by spaces (default: all)')
+    .addHelpText('after', `\nScopes:\n${scopeLines(scopes)}`)
     .action(async (flags: ConfigFlags & { name: string; redirectUri: string[]; scope?: string }) =>
       (await load()).addClient(flags),
     );
@@ -80,6 +85,12 @@ export function addAdminCommands(program: Command): void {
     .description('Ends that login, and removes it.')
     .action(async (name: string | undefined, flags: ConfigFlags) =>
       (await loadUpstream()).logoutUpstream(name, flags),
+    );
+
+  configurable(admin.command('backup').argument('<directory>', 'is made, and is a data directory'))
+    .description('Copies the store, with its keys, and the feedback; also while a gateway runs on them.')
+    .action(async (directory: string, flags: ConfigFlags) =>
+      (await import('./backup.ts')).backUp(directory, flags),
     );
 
   configurable(admin.command('rotate-keys'))

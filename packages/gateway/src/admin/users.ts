@@ -1,21 +1,34 @@
 import { ServiceError } from '@sallyport/core';
-import type { AuthorizationServer, Member, Organization, Role } from '@sallyport/oauth/server';
-import { accountRecord, findAccount, printJson } from './accounts.ts';
+import type { AuthorizationServer, Organization, Role } from '@sallyport/oauth/server';
+import { findAccount, memberRecord, rolesIn } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
 import { organizationNamed } from './organization-named.ts';
+import { printJson, printList, type Columns, type PrintFlags } from './print.ts';
 
 interface OrgFlags extends ConfigFlags {
   readonly org?: string;
 }
 
+const columns: Columns<ReturnType<typeof memberRecord>> = {
+  header: ['EMAIL', 'PASSWORD', 'ROLES', 'ADDED', 'ID'],
+  row: ({ email, has_password, memberships, created_at, id }) => [
+    email,
+    has_password ? 'set' : 'not set',
+    rolesIn(memberships),
+    created_at.slice(0, 10),
+    id,
+  ],
+  none: 'There is no account.',
+};
+
 /** `admin user list`. */
-export async function listUsers(flags: OrgFlags): Promise<void> {
+export async function listUsers(flags: OrgFlags & PrintFlags): Promise<void> {
   const { org } = flags;
   const members = await withAuthorizationServer(flags, async (server) => {
     return server.members.list(org === undefined ? undefined : (await organizationNamed(server, org)).id);
   });
-  printJson(members.map(memberRecord));
+  printList(members.map(memberRecord), columns, flags);
 }
 
 /** `admin user role`: in an organization of which the account is no member yet, it becomes one. */
@@ -59,14 +72,4 @@ async function onlyOrganization(
     'invalid_request',
     `${email} is a member of ${first ? 'several organizations' : 'no organization'}: name one with --org; \`sallyport-gateway admin org list\` shows them.`,
   );
-}
-
-function memberRecord(member: Member) {
-  return {
-    ...accountRecord(member),
-    memberships: member.memberships.map(({ organization: { id, name }, role }) => ({
-      organization: { id, name },
-      role,
-    })),
-  };
 }

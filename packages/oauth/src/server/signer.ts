@@ -146,7 +146,7 @@ export async function createSigner(options: SignerOptions): Promise<Signer> {
       if (!(await store.acts.rotateKeys({ next, retireAt, now })))
         throw new ServiceError(
           'conflict',
-          'The last rotation is still under way: its key does not sign yet.',
+          `The last rotation is still under way: its key does not sign yet. Rotate again in ${publishAheadMs / 60_000} minutes at the latest.`,
         );
       loaded = undefined;
       return { kid: next.kid, signsFrom: next.signsFrom };

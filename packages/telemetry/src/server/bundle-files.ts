@@ -7,6 +7,8 @@ export interface BundleFiles {
   /** A new file for a bundle that comes in; only the service's own user may read it. */
   create(id: string): Promise<IncomingBundle>;
   pathOf(id: string): string;
+  /** Of all that have come in whole. */
+  ids(): Promise<readonly string[]>;
   remove(id: string): Promise<void>;
   /** Removes what a crash left: parts, and bundles that `isKnown` does not have. To be called before any comes in. */
   sweep(isKnown: (id: string) => Promise<boolean>): Promise<void>;
@@ -24,6 +26,8 @@ export interface IncomingBundle {
 export function createBundleFiles(directory: string): BundleFiles {
   const parts = join(directory, 'tmp');
   const pathOf = (id: string) => join(directory, `${id}.zip`);
+  const ids = async () =>
+    (await readdir(directory).catch(none)).flatMap((name) => /^(fb_.+)\.zip$/.exec(name)?.[1] ?? []);
 
   return {
     async create(id) {
@@ -46,13 +50,11 @@ export function createBundleFiles(directory: string): BundleFiles {
       };
     },
     pathOf,
+    ids,
     remove: (id) => rm(pathOf(id), { force: true }),
     async sweep(isKnown) {
       await rm(parts, { recursive: true, force: true });
-      for (const name of await readdir(directory).catch(none)) {
-        const id = /^(fb_.+)\.zip$/.exec(name)?.[1];
-        if (id !== undefined && !(await isKnown(id))) await rm(join(directory, name), { force: true });
-      }
+      for (const id of await ids()) if (!(await isKnown(id))) await rm(pathOf(id), { force: true });
     },
   };
 }

@@ -15,14 +15,15 @@ import { allRecordsTopic, recordsTopic } from './topics.ts';
 
 /** How telemetry is bounded: `telemetry.*` of the gateway's configuration. */
 export interface TelemetryConfig {
+  /** How long a batch that comes again is known. */
   readonly idempotencySeconds: number;
   /** Records that are looked at for one page of a query; where they are not enough, the next page goes on. */
   readonly maxScannedRecords: number;
   /** Records that are counted for one answer. */
   readonly maxCountedRecords: number;
-  /** Records are dropped at this age ... */
+  /** The age at which records are dropped. */
   readonly retentionSeconds: number;
-  /** ... and the oldest ones when all of them take more than this. */
+  /** What all records may take on the disk; beyond, the oldest ones are dropped. */
   readonly maxStoredBytes: number;
 }
 

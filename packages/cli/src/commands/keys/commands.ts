@@ -1,3 +1,4 @@
+import { apiKeyScopes, scopeLines } from '@sallyport/core/scopes';
 import type { Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
@@ -14,7 +15,7 @@ export function addKeysCommands(program: Command, act: Act): void {
       .option('--expires <time>', 'such as 90m, 12h or 30d; default: never', duration)
       .addHelpText(
         'after',
-        '\nA script uses it as SALLYPORT_TOKEN, or in the header `Authorization: Bearer`.',
+        `\nScopes:\n${scopeLines(apiKeyScopes)}\n\nA script uses it as SALLYPORT_TOKEN, or in the header \`Authorization: Bearer\`.`,
       )
       .action(act(async () => (await import('./create.ts')).keysCreate)),
     'sallyport keys create --name ci --expires 90d',

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { apiKeyScopes } from '@sallyport/core/scopes';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
@@ -31,6 +32,11 @@ const run = (...args: string[]) =>
   });
 
 describe('keys create', () => {
+  test('says which scopes there are', async () => {
+    const { stdout } = await run('keys', 'create', '--help');
+    for (const scope of apiKeyScopes) expect(stdout).toMatch(new RegExp(`^  ${scope} `, 'm'));
+  });
+
   test('prints the key alone; what is wanted of it is sent', async () => {
     const args = ['--name', 'ci 1', '--scope', 'profile', '--scope', 'vendor_api', '--expires', '30d'];
     expect(await run('keys', 'create', ...args)).toEqual({

@@ -1,0 +1,70 @@
+import { constants, existsSync } from 'node:fs';
+import { copyFile, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isDiskFull } from '@sallyport/core';
+import { makeDirectory } from '@sallyport/core/directory';
+import { createBundleFiles } from '@sallyport/telemetry/server';
+import { copyStore } from '../store/embedded/copy.ts';
+import { embeddedStorePath, feedbackDirectory } from '../store/embedded/path.ts';
+import { printJson } from './print.ts';
+import { configOf } from './config-of.ts';
+import { ExplainedError } from './failure.ts';
+import type { ConfigFlags } from './flags.ts';
+
+/** `admin backup`: a new data directory with the store of this moment and the bundles of its feedback. */
+export async function backUp(directory: string, flags: ConfigFlags): Promise<void> {
+  const { config } = configOf(flags);
+  const target = resolve(directory);
+  if (existsSync(target))
+    throw new ExplainedError(`${target} is there already: give a directory that is yet to be made.`);
+  makeDirectory(dirname(target));
+  const part = await mkdtemp(`${target}.part-`);
+  try {
+    const copy = { dataDir: part, store: undefined };
+    copyStore(embeddedStorePath(config), embeddedStorePath(copy));
+    await flush(embeddedStorePath(copy));
+    // After the store: what the copy knows of has come in whole. What came since goes at the first start on the copy.
+    const bundles = await copyBundles(feedbackDirectory(config), feedbackDirectory(copy));
+    await flush(part);
+    const { size } = await stat(embeddedStorePath(copy));
+    await rename(part, target);
+    await flush(dirname(target));
+    printJson({ directory: target, store_bytes: size, feedback_bundles: bundles });
+  } catch (error) {
+    await rm(part, { recursive: true, force: true });
+    if (!isDiskFull(error)) throw error;
+    throw new ExplainedError(
+      `${target} cannot be written: the disk is full. Make room there, or give a directory on another disk.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Those that are removed meanwhile are left out. */
+async function copyBundles(from: string, to: string): Promise<number> {
+  const [files, copies] = [createBundleFiles(from), createBundleFiles(to)];
+  let copied = 0;
+  for (const id of await files.ids()) {
+    makeDirectory(to);
+    try {
+      await copyFile(files.pathOf(id), copies.pathOf(id), constants.COPYFILE_FICLONE);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      throw error;
+    }
+    await flush(copies.pathOf(id));
+    copied++;
+  }
+  if (copied > 0) await flush(to);
+  return copied;
+}
+
+/** Has the disk keep a file, or the names in a directory. */
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
