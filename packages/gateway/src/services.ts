@@ -6,7 +6,7 @@ import { Housekeeping } from './housekeeping.ts';
 import { createCallOrigins } from './http/call-origin.ts';
 import { openPassthrough } from './passthrough/open.ts';
 import type { Passthrough } from './passthrough/routes.ts';
-import { createServing, servesOAuth } from './serving.ts';
+import { createServing, serves } from './serving.ts';
 import { lowOnSpace } from './store/embedded/free-space.ts';
 import { lockStore } from './store/embedded/lock.ts';
 import { embeddedStorePath } from './store/embedded/path.ts';
@@ -84,7 +84,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     dialect,
     clock,
     callOrigins,
-    checkStore: () => store.check(),
+    store,
     lowDisk,
   });
   await feedback.start();
@@ -101,7 +101,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
   const served = await serveAnew(config);
   const ownerWithoutPassword = async () => {
     const owner = await oauth.accounts.find();
-    return owner.hasPassword || !servesOAuth(served.passthrough) ? undefined : owner;
+    return owner.hasPassword || !serves(served.passthrough, 'oauth') ? undefined : owner;
   };
 
   return {

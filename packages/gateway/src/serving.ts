@@ -4,7 +4,7 @@ import { createAuthenticator } from './authenticator.ts';
 import type { Engines } from './engines.ts';
 import type { CallOrigins } from './http/call-origin.ts';
 import type { Handlers } from './http/handler.ts';
-import { engineStats } from './metrics/engines.ts';
+import { bridgeStats, storeStats, telemetryStats } from './metrics/engines.ts';
 import { createPages, type Pages } from './pages/pages.ts';
 import type { Passthrough } from './passthrough/routes.ts';
 import { accountHandlers } from './routes/account.ts';
@@ -18,13 +18,13 @@ import { oauthHandlers } from './routes/oauth.ts';
 import { sessionsHandlers } from './routes/sessions.ts';
 import { telemetryHandlers } from './routes/telemetry.ts';
 import { workerHandlers } from './routes/worker.ts';
+import type { EmbeddedStore } from './store/embedded/store.ts';
 
 export interface ServingOptions {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly callOrigins: CallOrigins;
-  /** Rejects while the store does not answer. */
-  readonly checkStore: () => Promise<void>;
+  readonly store: Pick<EmbeddedStore, 'check' | 'stats'>;
   /** A sentence where the disk fills up. */
   readonly lowDisk: () => Promise<string | undefined>;
 }
@@ -56,18 +56,21 @@ export function createServing(
   return (passthrough) => ({
     ...always,
     passthrough,
-    ...(servesOAuth(passthrough) && pagesOfOurs),
-    checks: { store: options.checkStore, ...passthrough.upstreams.checks },
+    ...(serves(passthrough, 'oauth') && pagesOfOurs),
+    checks: { store: () => options.store.check(), ...passthrough.upstreams.checks },
     stats: [
-      engineStats(bridge, telemetry, exporter),
+      storeStats(() => options.store.stats()),
+      ...(serves(passthrough, 'bridge') ? [bridgeStats(bridge)] : []),
+      ...(serves(passthrough, 'telemetry') ? [telemetryStats(telemetry, exporter)] : []),
       () => passthrough.upstreams.stats(),
       () => (passthrough.outbox ? outbox.stats() : []),
     ],
   });
 }
 
-export function servesOAuth(passthrough: Passthrough | undefined): boolean {
-  return passthrough?.destinations.get('oauth')?.to === 'local';
+/** Whether an area is served here. */
+export function serves(passthrough: Passthrough | undefined, area: string): boolean {
+  return passthrough?.destinations.get(area)?.to === 'local';
 }
 
 function handlersOf({ oauth, bridge, telemetry, feedback }: Engines, pages: Pages, clock: Clock): Handlers {

@@ -4,55 +4,67 @@ import type { Quota } from './quota.ts';
 export interface BridgeConfig {
   /** A registration lapses after this long without a call or an open stream of its holder; 0: never. */
   readonly registrationTtlSeconds: number;
-  /** Seen within this: online; within `offlineSeconds`: disconnected; later: offline. */
+  /** An environment that was seen within this time is online. */
   readonly onlineSeconds: number;
+  /** One that was not seen for longer than this is offline; before that it is disconnected. */
   readonly offlineSeconds: number;
-  /** Offline for longer: not listed any more. */
+  /** An environment that was not seen for longer is not listed any more. */
   readonly hiddenSeconds: number;
-  /** How often the seen times of environments are written, and how often a live stream's lease is. */
+  /** How often the seen times of environments are written. */
   readonly presenceWriteSeconds: number;
+  /** How often a live stream's lease is written. */
   readonly leaseWriteSeconds: number;
-  /** From delivery to acknowledgement; then the item goes back to the queue, at the last delivery to `dead`. */
+  /** How long delivered work may stay unacknowledged; then it goes back to the queue, at the last delivery to `dead`. */
   readonly ackSeconds: number;
+  /** How often work is delivered that nobody acknowledges. */
   readonly maxDeliveries: number;
-  /** Running work without a frame on its stream for this long is lost ... */
+  /** Running work without a frame on its stream for this long is lost. */
   readonly runLeaseSeconds: number;
-  /** ... and without a first stream for this long; the environment's polls renew it. */
+  /** Running work that never had a stream is lost after this long; the environment's polls renew it. */
   readonly firstAttachSeconds: number;
-  /** Attempts in all, the first included. */
+  /** Attempts at one item of work in all, the first included. */
   readonly maxAttempts: number;
   /** A graceful stop that the worker never confirmed ends after this long. */
   readonly stopConfirmSeconds: number;
   /** What every lease gets when the service starts, or its host wakes, because nobody could renew it meanwhile. */
   readonly restartGraceSeconds: number;
+  /** How long a repeated `Idempotency-Key` gives what was made before. */
   readonly idempotencySeconds: number;
-  /** The service pings a worker this often and drops it after `idleSeconds` without a frame. */
+  /** How often workers are pinged. */
   readonly pingSeconds: number;
+  /** A worker's socket without a frame for this long is dropped. */
   readonly idleSeconds: number;
-  /** A worker is told this long before its token expires, and closed this long after. */
+  /** How long before its token expires a worker is told. */
   readonly tokenNoticeSeconds: number;
+  /** How long after its token has expired a worker is closed. */
   readonly tokenGraceSeconds: number;
   /** A reader that took nothing for this long is closed. */
   readonly slowReaderSeconds: number;
-  /** Unsent bytes of a socket: no more is sent above `sendHighBytes`, and again below `sendLowBytes`. */
+  /** Above so many unsent bytes a socket gets no more for now. */
   readonly sendHighBytes: number;
+  /** Below so many unsent bytes it gets more again. */
   readonly sendLowBytes: number;
+  /** Events that one worker may send a second. */
   readonly inboundEventsPerSecond: number;
   /** Over how long a draining service spreads the end of its streams. */
   readonly drainSpreadSeconds: number;
-  /** Events of one read of the log, and bytes of their data. */
+  /** Events of one read of a session's log. */
   readonly pageEvents: number;
+  /** Bytes of event data of one read of a session's log. */
   readonly pageBytes: number;
   /** The engine's one timer: held polls, leases, pings. */
   readonly tickSeconds: number;
+  /** How often leases and deadlines are looked through. */
   readonly sweepSeconds: number;
-  /** Of one organization, 0: any number. At the limit it gets no new session, and no event but its workers'. */
+  /** Live sessions of one organization; at the limit it gets no new one. 0: any number. */
   readonly maxLiveSessions: number;
+  /** Event data of one organization; at the limit it gets no new session, and no event but its workers'. 0: any amount. */
   readonly maxLogBytes: number;
   /** Event data of one session, 0: any amount. What is over goes at the log's old end. */
   readonly maxSessionLogBytes: number;
   /** Events that are older, and sessions that ended longer ago, are removed; 0: never. */
   readonly logRetentionSeconds: number;
+  /** How often old events and sessions are looked for. */
   readonly retentionSweepSeconds: number;
 }
 

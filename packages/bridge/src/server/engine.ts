@@ -16,6 +16,7 @@ import { Leases } from './lease.ts';
 import type { BridgeStore, TrustedDevices, WorkerTokens } from './ports.ts';
 import { createPresence } from './presence.ts';
 import { PollQueue } from './queue.ts';
+import type { Counts } from './reads.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { sweepLogs } from './retention.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -50,7 +51,10 @@ export interface BridgeEngine {
   drain(): Promise<void>;
   /** Ends the timer and writes what is known only here. */
   stop(): Promise<void>;
-  stats(): { readonly workerStreams: number };
+  /** What is open in this process. */
+  stats(): { readonly workerStreams: number; readonly hintStreams: number; readonly heldPolls: number };
+  /** What the store has; when an environment was seen may be behind by `presenceWriteSeconds`. */
+  counts(): Promise<Counts>;
 }
 
 /** Composes the engine over its ports. */
@@ -134,6 +138,15 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
       await context.presence.write('all');
     },
 
-    stats: () => ({ workerStreams: streams.size }),
+    stats: () => ({ workerStreams: streams.size, hintStreams: hints.size, heldPolls: queue.held }),
+
+    counts() {
+      const since = (seconds: number) => clock.now() - seconds * 1000;
+      return store.reads.counts({
+        onlineSince: since(config.onlineSeconds),
+        disconnectedSince: since(config.offlineSeconds),
+        listedSince: since(config.hiddenSeconds),
+      });
+    },
   };
 }

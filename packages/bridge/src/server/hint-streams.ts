@@ -17,6 +17,10 @@ export class HintStreams {
     this.#registry = registry;
   }
 
+  get size(): number {
+    return this.#streams.size;
+  }
+
   /** Before the upgrade: throws `not_found` and `forbidden` of the environment. What it gives takes the socket. */
   async open(caller: Caller, environmentId: string): Promise<(socket: StreamSocket) => void> {
     if (this.#draining) throw drainRefusal(this.#context);

@@ -14,6 +14,11 @@ export class PollQueue {
     this.#context = context;
   }
 
+  /** Polls that are held now. */
+  get held(): number {
+    return [...this.#lines.values()].reduce((sum, { waiters }) => sum + waiters.size, 0);
+  }
+
   poll(request: PollRequest): Poll {
     const { environmentId, workerKey, blockMs } = request;
     const line = this.#line(environmentId);

@@ -1,3 +1,4 @@
+import type { EnvironmentStatus, WorkState } from '@sallyport/core/contract';
 import type { Environment, ListedEnvironment, Origin, Session, SessionHead, StoredEvent } from './records.ts';
 
 /** Newest first, after the item at that place. */
@@ -64,6 +65,19 @@ export interface BridgeReads {
    * beyond the last event given, where the ones left out follow.
    */
   events(argument: EventsRequest): Promise<EventsPage>;
+  /** Of all organizations, for whoever runs the service. */
+  counts(argument: {
+    /** Environments that were seen since are online, or at least disconnected, or at least listed. */
+    readonly onlineSince: number;
+    readonly disconnectedSince: number;
+    readonly listedSince: number;
+  }): Promise<Counts>;
+}
+
+/** Work that has not ended, a session each, and the environments that are listed. */
+export interface Counts {
+  readonly work: Partial<Readonly<Record<WorkState, number>>>;
+  readonly environments: Partial<Readonly<Record<EnvironmentStatus, number>>>;
 }
 
 /** The last stop of a work item. */

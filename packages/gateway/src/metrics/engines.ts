@@ -1,32 +1,80 @@
 import type { BridgeEngine } from '@sallyport/bridge/server';
+import { isFinal, workStates } from '@sallyport/bridge/storage';
+import type { EnvironmentStatus, WorkState } from '@sallyport/core/contract';
 import type { Exporter, TelemetryEngine } from '@sallyport/telemetry/server';
+import type { WriterStats } from '../store/embedded/writer.ts';
 import type { Stat, StatSource } from './sources.ts';
 
-/** What the engines count, as metrics. */
-export function engineStats(
-  bridge: Pick<BridgeEngine, 'stats'>,
+// What the engines and the store count, as metrics.
+
+/** What is open, and what there is in the store: where that cannot be read, it is left out. */
+export function bridgeStats(bridge: Pick<BridgeEngine, 'stats' | 'counts'>): StatSource {
+  return async () => {
+    const { workerStreams, hintStreams, heldPolls } = bridge.stats();
+    const counts = await bridge.counts().catch(() => undefined);
+    return [
+      gauge('worker_streams', 'Streams of workers that are open', workerStreams),
+      gauge('hint_streams', 'WebSockets of bridges that are open', hintStreams),
+      gauge('held_polls', 'Polls of bridges that wait for work', heldPolls),
+      ...(counts ? countStats(counts) : []),
+    ];
+  };
+}
+
+const liveStates = (Object.keys(workStates) as WorkState[]).filter((state) => !isFinal(state));
+const environmentStatuses = [
+  'online',
+  'disconnected',
+  'offline',
+] as const satisfies readonly EnvironmentStatus[];
+
+/** Each state and status is there also where there is none of it: what is missing raises no alarm. */
+function countStats({ work, environments }: Awaited<ReturnType<BridgeEngine['counts']>>): readonly Stat[] {
+  return [
+    ...liveStates.map((state) => ({
+      ...gauge('work_items', 'Work that has not ended, a session each, by its state', work[state] ?? 0),
+      labels: { state },
+    })),
+    ...environmentStatuses.map((status) => ({
+      ...gauge(
+        'environments',
+        'Environments with a bridge, by whether it is there',
+        environments[status] ?? 0,
+      ),
+      labels: { status },
+    })),
+  ];
+}
+
+export function storeStats(stats: () => WriterStats): StatSource {
+  return () => {
+    const { acts, batches, waiting, waitingBytes, seconds } = stats();
+    return [
+      counter('store_acts_total', 'Acts of the store, refused ones included', acts),
+      counter('store_commits_total', 'Commits of the store, one for all acts of a batch', batches),
+      gauge('store_waiting_acts', 'Acts that wait for a commit', waiting),
+      gauge('store_waiting_bytes', 'What the arguments of those take', waitingBytes),
+      {
+        name: 'store_commit_seconds',
+        help: 'How long the first act of each commit took, from being asked for to its answer',
+        type: 'histogram',
+        value: seconds,
+      },
+    ];
+  };
+}
+
+export function telemetryStats(
   telemetry: Pick<TelemetryEngine, 'stats'>,
   exporter: Pick<Exporter, 'stats'> | undefined,
 ): StatSource {
   return () => [
-    ...bridgeStats(bridge.stats()),
-    ...telemetryStats(telemetry.stats()),
+    ...recordStats(telemetry.stats()),
     ...(exporter === undefined ? [] : exportStats(exporter.stats())),
   ];
 }
 
-function bridgeStats({ workerStreams }: ReturnType<BridgeEngine['stats']>): readonly Stat[] {
-  return [
-    {
-      name: 'worker_streams',
-      help: 'Streams of workers that are open',
-      type: 'gauge',
-      value: workerStreams,
-    },
-  ];
-}
-
-function telemetryStats(stats: ReturnType<TelemetryEngine['stats']>): readonly Stat[] {
+function recordStats(stats: ReturnType<TelemetryEngine['stats']>): readonly Stat[] {
   const { stored, replayed, rejected, droppedForZeroRetention, expired, expiredUnexported } = stats;
   const { mergedBlocks, damagedBlocks } = stats;
   return [
@@ -65,12 +113,11 @@ function exportStats(stats: ReturnType<Exporter['stats']>): readonly Stat[] {
     }),
     counter('telemetry_export_requests_total', 'Requests of the export', requests),
     counter('telemetry_export_retries_total', 'Requests of the export that are made again', retries),
-    {
-      name: 'telemetry_export_failing',
-      help: '1: the last request of the export failed, and the log says why',
-      type: 'gauge',
-      value: failing === undefined ? 0 : 1,
-    },
+    gauge(
+      'telemetry_export_failing',
+      '1: the last request of the export failed, and the log says why',
+      failing === undefined ? 0 : 1,
+    ),
   ];
 }
 
@@ -79,6 +126,10 @@ function byOutcome(name: string, help: string, counts: Readonly<Record<string, n
     ...counter(name, help, value),
     labels: { outcome },
   }));
+}
+
+function gauge(name: string, help: string, value: number): Stat {
+  return { name, help, type: 'gauge', value };
 }
 
 function counter(name: string, help: string, value: number): Stat {

@@ -1,6 +1,6 @@
 import type { Metric } from 'prom-client';
-import { trafficFamilies } from './families.ts';
-import type { Stat, StatSource } from './sources.ts';
+import { histogramValues, trafficFamilies } from './families.ts';
+import type { Stat, StatSource, Timing } from './sources.ts';
 import type { Traffic } from './traffic.ts';
 
 /** One metric with its values, as prom-client renders it. */
@@ -37,7 +37,7 @@ export async function createExposition(
     contentType: basics.contentType,
     async text() {
       const now = new client.Registry();
-      const stats = sources().flatMap((source) => source());
+      const stats = (await Promise.all(sources().map(async (source) => source()))).flat();
       for (const family of [...trafficFamilies(traffic), ...statFamilies(stats)])
         now.registerMetric(asMetric(family));
       return (await now.metrics()) + (await basics.metrics());
@@ -45,12 +45,14 @@ export async function createExposition(
   };
 }
 
-function statFamilies(stats: readonly Stat[]): Family[] {
+function statFamilies(stats: readonly (Stat | Timing)[]): Family[] {
   return [...Map.groupBy(stats, ({ name }) => name)].map(([name, same]) => ({
     name,
     help: same[0]?.help ?? '',
     type: same[0]?.type ?? 'gauge',
-    values: same.map(({ value, labels = {} }) => ({ value, labels })),
+    values: same.flatMap(({ value, labels = {} }) =>
+      typeof value === 'number' ? { value, labels } : histogramValues(name, value, labels),
+    ),
   }));
 }
 

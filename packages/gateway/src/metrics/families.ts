@@ -1,6 +1,6 @@
 import type { Family } from './exposition.ts';
 import { bounds, type Histogram } from './histogram.ts';
-import { statusClasses, type Meter, type Traffic } from './traffic.ts';
+import { statusClasses, type Meter, type Traffic, type TrafficLabels } from './traffic.ts';
 
 type Values = Family['values'];
 
@@ -55,13 +55,17 @@ export function trafficFamilies({ meters }: Traffic): readonly Family[] {
       name: 'upstream_seconds',
       help: 'From when a request is with its upstream to the head of the answer',
       type: 'histogram',
-      values: upstream.flatMap((meter) => histogram('upstream_seconds', meter, meter.upstreamSeconds)),
+      values: upstream.flatMap((meter) =>
+        histogramValues('upstream_seconds', meter.upstreamSeconds, meter.labels),
+      ),
     },
     {
       name: 'gateway_seconds',
       help: 'What the gateway takes to send a request on',
       type: 'histogram',
-      values: upstream.flatMap((meter) => histogram('gateway_seconds', meter, meter.gatewaySeconds)),
+      values: upstream.flatMap((meter) =>
+        histogramValues('gateway_seconds', meter.gatewaySeconds, meter.labels),
+      ),
     },
   ];
 }
@@ -80,9 +84,14 @@ function bySide({ checked, labels }: Meter, counts: Meter['checked']): Values {
   );
 }
 
-function histogram(name: string, meter: Meter, { buckets, sum, count }: Histogram): Values {
+/** What is rendered of a histogram; nothing as long as it has seen nothing. */
+export function histogramValues(
+  name: string,
+  { buckets, sum, count }: Histogram,
+  of: Readonly<Record<string, string>> | TrafficLabels,
+): Values {
   if (count === 0) return [];
-  const labels = { ...meter.labels };
+  const labels = { ...of };
   let below = 0;
   const within = bounds.map((le, at) => {
     below += buckets[at] ?? 0;

@@ -1,4 +1,5 @@
 import type { BreakerState } from '../passthrough/breaker.ts';
+import type { Histogram } from './histogram.ts';
 
 /** A number that is looked up when somebody asks: what an engine counts by itself. */
 export interface Stat {
@@ -10,8 +11,14 @@ export interface Stat {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What an engine tells of itself: a small bounded list, made anew at each question. Never throws. */
-export type StatSource = () => readonly Stat[];
+/** The same of what takes time. */
+export interface Timing extends Omit<Stat, 'type' | 'value'> {
+  readonly type: 'histogram';
+  readonly value: Histogram;
+}
+
+/** What an engine tells of itself: a small bounded list, made anew at each question. Never throws, nor rejects. */
+export type StatSource = () => readonly (Stat | Timing)[] | Promise<readonly (Stat | Timing)[]>;
 
 const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, 'half-open': 1, open: 2 };
 

@@ -7,7 +7,7 @@ import {
   type Session,
   type StoredEvent,
 } from '@sallyport/bridge/storage';
-import type { WorkState } from '@sallyport/core/contract';
+import type { EnvironmentStatus, WorkState } from '@sallyport/core/contract';
 import { oneOf, selectEnvironment, toEnvironment, toRegistered, type EnvironmentRow } from './bridge-rows.ts';
 import type { Reader } from './reader.ts';
 import { shareReads } from './shared-reads.ts';
@@ -121,6 +121,15 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `SELECT seq, id, type, data, created_at FROM session_event
      WHERE session_id = ? AND seq > ? AND seq <= ? AND origin <> ? ORDER BY seq`,
   );
+  // By the index `work_live`, which is of those alone: a store has far more work that has ended.
+  const liveWork = reader.query<{ state: WorkState; count: number }>(
+    `SELECT state, count(*) AS count FROM work WHERE state NOT IN ('done', 'failed', 'stopped', 'dead') GROUP BY state`,
+  );
+  const environmentsSeen = reader.query<{ status: EnvironmentStatus; count: number }>(
+    `SELECT CASE WHEN left_at >= last_seen_at THEN 'offline' WHEN last_seen_at > ? THEN 'online'
+                 WHEN last_seen_at > ? THEN 'disconnected' ELSE 'offline' END AS status, count(*) AS count
+     FROM bridge_registration WHERE last_seen_at > ? GROUP BY status`,
+  );
   const shared = shareReads(reader);
 
   function readPage({ sessionId, after, maxEvents, maxBytes, without }: PageQuery): LogPage {
@@ -219,6 +228,14 @@ export function bridgeReads(reader: Reader): BridgeReads {
       const { sessionId, after, maxEvents, maxBytes, without = '' } = asked;
       const question = ['events', sessionId, after, maxEvents, maxBytes, without].join();
       return Promise.resolve(shared(question, () => readPage(asked)));
+    },
+
+    counts({ onlineSince, disconnectedSince, listedSince }) {
+      const seen = environmentsSeen.all(onlineSince, disconnectedSince, listedSince);
+      return Promise.resolve({
+        work: Object.fromEntries(liveWork.all().map(({ state, count }) => [state, count])),
+        environments: Object.fromEntries(seen.map(({ status, count }) => [status, count])),
+      });
     },
   };
 }

@@ -9,7 +9,7 @@ import { outboxReads } from './outbox-reads.ts';
 import { openReader } from './reader.ts';
 import { telemetryReads } from './telemetry-reads.ts';
 import { readByTurns, type TurnReader } from './turn-reader.ts';
-import { openWriter, type WriterOptions } from './writer.ts';
+import { openWriter, type WriterOptions, type WriterStats } from './writer.ts';
 
 /** The engines' storage ports over one SQLite file. */
 export interface EmbeddedStore {
@@ -20,6 +20,7 @@ export interface EmbeddedStore {
   readonly outbox: OutboxStore;
   /** Rejects where the file cannot be read, or could not be written just now. */
   check(): Promise<void>;
+  stats(): WriterStats;
   /** Finishes the acts that wait, then closes. */
   close(): Promise<void>;
 }
@@ -45,6 +46,7 @@ export async function openEmbeddedStore(options: WriterOptions): Promise<Embedde
         if (failing) throw failing;
         opened.query('SELECT count(*) FROM schema_migration').get();
       },
+      stats: () => writer.stats(),
       close,
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import { on } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '@sallyport/core';
+import { Histogram } from '../../metrics/histogram.ts';
 import type { Areas, Async } from './acts.ts';
 import type * as contents from './contents.ts';
 import type { BatchLimits, Call, FromWriter, Reply, ToWriter, WriterData } from './protocol.ts';
@@ -39,23 +40,29 @@ export interface Writer<Registered extends Areas> {
    * failing, or the thread is gone; with `overloaded` (503) if too many acts wait.
    */
   area<Name extends keyof Registered & string>(name: Name): Async<ReturnType<Registered[Name]>>;
-  /** Since the start, and now. `acts / batches` is how well commits are shared. */
-  stats(): {
-    readonly acts: number;
-    readonly batches: number;
-    readonly waiting: number;
-    readonly waitingBytes: number;
-  };
+  stats(): WriterStats;
   /** The disk's refusal of the last write, if that is not long ago: what may be well again has to be tried again. */
   failing(): Error | undefined;
   /** Refuses new acts, finishes those that wait, folds the log into the database and ends the thread. Idempotent. */
   close(): Promise<void>;
 }
 
+/** Since the start, and now. `acts / batches` is how well commits are shared. */
+export interface WriterStats {
+  readonly acts: number;
+  readonly batches: number;
+  readonly waiting: number;
+  readonly waitingBytes: number;
+  /** Of each batch, how long its first act took, which waited longest: from being asked for to its answer. */
+  readonly seconds: Histogram;
+}
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly weight: number;
+  /** By `performance.now()`. */
+  readonly since: number;
 }
 
 // `rewriteRelativeImportExtensions` does not reach into `new URL`.
@@ -75,6 +82,7 @@ export async function openWriter<Registered extends Areas = typeof contents.area
   let waitingBytes = 0;
   let lastId = 0;
   let batches = 0;
+  const seconds = new Histogram();
   let refusal: ServiceError | undefined;
   let closed: Promise<void> | undefined;
   let failure: { readonly error: Error; readonly at: number } | undefined;
@@ -83,6 +91,8 @@ export async function openWriter<Registered extends Areas = typeof contents.area
   worker.on('message', (replies: readonly Reply[]) => {
     batches++;
     options.onAnswers?.();
+    const first = waiting.get(replies[0]?.id ?? 0);
+    if (first) seconds.observe((performance.now() - first.since) / 1000);
     for (const reply of replies) {
       const act = settle(reply.id);
       if ('thrown' in reply) {
@@ -128,7 +138,8 @@ export async function openWriter<Registered extends Areas = typeof contents.area
     const id = ++lastId;
     outbox.push({ id, area, act, argument });
     waitingBytes += weight;
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject, weight }));
+    const since = performance.now();
+    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject, weight, since }));
   }
 
   function flush(): void {
@@ -161,7 +172,7 @@ export async function openWriter<Registered extends Areas = typeof contents.area
 
   return {
     area: (name) => ports[name] as Async<ReturnType<Registered[typeof name]>>,
-    stats: () => ({ acts: lastId - waiting.size, batches, waiting: waiting.size, waitingBytes }),
+    stats: () => ({ acts: lastId - waiting.size, batches, waiting: waiting.size, waitingBytes, seconds }),
     failing: () =>
       refusal ?? (failure && performance.now() - failure.at < failingMs ? failure.error : undefined),
     close() {
