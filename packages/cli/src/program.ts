@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAccountCommands } from './commands/account/commands.ts';
+import { addAdminCommands } from './commands/admin/commands.ts';
 import { addApiCommands } from './commands/api/commands.ts';
 import { addBridgeCommands } from './commands/bridge/commands.ts';
 import { addCompletionCommands } from './commands/completion/commands.ts';
@@ -64,6 +65,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addAccountCommands(program, act);
   addKeysCommands(program, act);
   addDeviceCommands(program, act);
+  addAdminCommands(program, act);
   addApiCommands(program, act);
   addDoctorCommands(program, act);
   addCompletionCommands(program, act);

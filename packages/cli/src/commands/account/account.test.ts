@@ -91,7 +91,7 @@ test('settings are those of the organization; where there are none, who sets the
   expect(await run('settings')).toEqual(
     done(
       expect.stringMatching(
-        /^The organization has no managed settings\. .+ org settings set ORG KEY JSON\n$/,
+        /^The organization has no managed settings\. .+ admin settings set NAME JSON\n$/,
       ) as string,
     ),
   );

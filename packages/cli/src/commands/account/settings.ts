@@ -4,7 +4,7 @@ import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
 
 const none =
-  'The organization has no managed settings. Whoever runs the gateway sets them: sallyport-gateway admin org settings set ORG KEY JSON';
+  'The organization has no managed settings. An admin of it sets them: sallyport admin settings set NAME JSON';
 
 export async function settings(context: Context): Promise<Output> {
   const { client } = await logIn(context);

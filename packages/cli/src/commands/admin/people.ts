@@ -1,0 +1,96 @@
+import { contract } from '@sallyport/core/contract';
+import type { Role } from '@sallyport/core/organization';
+import { logIn, type LoggedIn } from '../../connect.ts';
+import type { Context } from '../../context.ts';
+import { confirm } from '../../io/confirm.ts';
+import { CommandError, exitCodes } from '../../io/exit.ts';
+import { advising } from '../../io/next-step.ts';
+import { printable, printableLines } from '../../io/printable.ts';
+import type { Output } from '../../io/terminal.ts';
+import { deleteEach } from '../delete-each.ts';
+import { largestPage } from '../take.ts';
+import type { EndOptions } from './ends.ts';
+import { forAdmins } from './for-admins.ts';
+import { bodies } from './listing.ts';
+
+/** `admin people add EMAIL`: who has no account yet gets one, and a link to set its password. */
+export async function add(context: Context, { role }: { readonly role: Role }, email = ''): Promise<Output> {
+  const { client } = await logIn(context);
+  const adding = client.admin.addPerson({ body: { email, role }, signal: context.interrupt.asked });
+  const person = await advising(adding, {
+    ...forAdmins,
+    conflict: `See who is a member: sallyport admin people list\nGive another role: sallyport admin people role ${email} ${role}`,
+  });
+  const { setup_link: link } = person;
+  const password =
+    link !== undefined
+      ? `Give them this link, with which they set their password, once:\n${link}`
+      : person.has_password
+        ? 'They sign in with the password that their account has.'
+        : `The account has no password yet. Whoever runs the gateway makes a link to set it: sallyport-gateway admin user password ${person.email}`;
+  return {
+    json: person,
+    human: printableLines(`${person.email} is a member with the role ${person.role}.\n${password}`),
+  };
+}
+
+/** `admin people role EMAIL ROLE`. */
+export async function role(context: Context, _options: object, who = '', wanted = ''): Promise<Output> {
+  const loggedIn = await logIn(context);
+  const { id } = await personCalled(context, loggedIn, who);
+  const changing = loggedIn.client.admin.changeRole({
+    params: { account_id: id },
+    body: { role: wanted as Role },
+    signal: context.interrupt.asked,
+  });
+  const person = await advising(changing, forAdmins);
+  return { json: person, human: printable(`${person.email} has the role ${person.role}.`) };
+}
+
+/** `admin people remove EMAIL...`: their accounts stay. */
+export async function remove(
+  context: Context,
+  { yes = false }: EndOptions,
+  ...given: string[]
+): Promise<number> {
+  const loggedIn = await logIn(context);
+  const who = [...new Set(given)];
+  if (!yes)
+    await confirm(
+      context,
+      `Remove ${who.join(', ')} from the organization? Their logins, keys and devices for it end at once.`,
+    );
+  return deleteEach(
+    context,
+    who,
+    'The membership of',
+    async (each) => {
+      const { id } = await personCalled(context, loggedIn, each);
+      const removing = loggedIn.client.admin.removePerson({
+        params: { account_id: id },
+        signal: context.interrupt.asked,
+      });
+      return advising(removing, forAdmins);
+    },
+    'ended',
+  );
+}
+
+/** By the e-mail address or the id of the account. */
+async function personCalled(context: Context, { clientOptions }: LoggedIn, who: string) {
+  const finding = (async () => {
+    for await (const people of bodies(context, clientOptions, contract.admin.listPeople, largestPage))
+      for (const person of people)
+        if (person.id === who.toLowerCase() || person.email.toLowerCase() === who.toLowerCase())
+          return person;
+    return undefined;
+  })();
+  const found = await advising(finding, forAdmins);
+  if (found) return found;
+  throw new CommandError(
+    'not_found',
+    `${who} is no member of the organization.`,
+    exitCodes.notFound,
+    'See who is: sallyport admin people list',
+  );
+}
