@@ -11,6 +11,7 @@ import {
   type Move,
 } from '@sallyport/bridge/storage';
 import { finalStatuses, type SessionStatus, type WorkState } from '@sallyport/core/contract';
+import { markdownTable } from './markdown-table.ts';
 
 /** `docs/states.md` from the bridge's table of states; run this file to write it. A test compares the two. */
 export function renderStates(): string {
@@ -45,7 +46,7 @@ ${diagram(
 The first row that fits is taken; what no row names leaves the item as it is. Times are the defaults of \`bridge.*\` in the configuration.
 A raised epoch fences the present worker: whatever it still sends is refused.
 
-${table(
+${markdownTable(
   ['From', 'What happens', 'To', 'And'],
   moves.map(({ from, move }) => [from, labelOf(move), move.to, effectsOf(move)]),
 )}`;
@@ -56,7 +57,7 @@ A session is what its work is; with running work it is also \`disconnected\` whi
 
 ${diagram('queued', sessionEdges(), finalStatuses)}
 
-${table(
+${markdownTable(
   ['Work', 'Session', 'While its environment is silent'],
   names.map((name) => [name, sessionStatus(name), sessionStatus(name, false)]),
 )}`;
@@ -89,13 +90,6 @@ function diagram(
     ...final.map((state) => `${state} --> [*]`),
   ];
   return ['```mermaid', 'stateDiagram-v2', ...lines.map((line) => `  ${line}`), '```'].join('\n');
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[], fill = ' ') =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width, fill)).join(' | ')} |`;
-  return [line(head), line([], '-'), ...rows.map((row) => line(row))].join('\n');
 }
 
 function labelOf({ on, when }: Move): string {

@@ -87,7 +87,8 @@ function flagName(key: string): string {
 
 type Leaves = ReadonlyMap<string, z.ZodType>;
 
-function leavesOf(schema: z.ZodObject, prefix = ''): Map<string, z.ZodType> {
+/** The settings within their groups, by their dotted keys. */
+export function leavesOf(schema: z.ZodObject, prefix = ''): Map<string, z.ZodType> {
   const leaves = new Map<string, z.ZodType>();
   const members: Readonly<Record<string, z.ZodType>> = schema.shape;
   for (const [name, member] of Object.entries(members)) {

@@ -12,6 +12,10 @@ const reloadable = [
   'oauth.corsOrigins',
 ] as const;
 
+export function isReloadable(key: string): boolean {
+  return reloadable.some((name) => (name.endsWith('.') ? key.startsWith(name) : key === name));
+}
+
 export interface Reload {
   /** What the gateway goes on with: settings that need a restart are as they were. */
   readonly loaded: LoadedConfig;
@@ -30,7 +34,7 @@ export function mergeReload(current: LoadedConfig, next: LoadedConfig): Reload {
     const { key } = setting;
     const old = before.get(key) ?? setting;
     if (JSON.stringify(old.value) === JSON.stringify(setting.value)) return old;
-    const takes = reloadable.some((name) => (name.endsWith('.') ? key.startsWith(name) : key === name));
+    const takes = isReloadable(key);
     (takes ? changed : ignored).push(key);
     return takes ? setting : old;
   });

@@ -65,20 +65,27 @@ function authoritiesFile() {
 export function configSchema(env: Readonly<Record<string, string | undefined>> = process.env) {
   const dataHome = env['XDG_DATA_HOME'] || join(env['HOME'] || homedir(), '.local', 'share');
   return z.object({
+    /** Where it listens. Beyond this machine it should have TLS in front. */
     host: text('127.0.0.1', 'an address or a host name to listen on', /^[\w.:-]+$/),
+    /** 0: the system chooses one. */
     port: integer(8787, 0, 65_535),
+    /** Where the store with its keys is, the bundles of feedback, and the logins at upstreams. */
     dataDir: text(join(dataHome, 'sallyport'), 'the path of a directory'),
-    /** Where clients reach the gateway: issuer of tokens, and in the addresses that it gives out. */
+    /** Where clients reach the gateway: issuer of tokens, and in the addresses that it gives out. By default where it listens. */
     publicUrl: httpUrl(),
+    /** The store's file, where it is not to be `sallyport.db` in the data directory. */
     store: optionalText('sqlite:PATH', /^\w+:.+$/),
     /** With less than this left on the store's disk, `/readyz` warns, and the log does; 0: never. */
     lowDiskBytes: integer(1024 ** 3, 0),
+    /** Kept for gateways of many processes, which this release has not: it must be left out. */
     redisUrl: optionalText('a redis: address'),
     /** The service that areas and families pass through to; `upstream` alone is short for `upstream.url`. */
     upstream: z.object({
+      /** Where everything goes of which `areas` and `upstreams` say nothing else. */
       url: httpUrl(),
       /** Sent in place of the callers' own, which are checked here; `none`: the upstream needs none. */
       credential: credential(),
+      /** The header that the credential is sent in. */
       credentialHeader: oneOf(credentialHeaders, 'authorization'),
       /** In place of a credential: an OAuth login of the gateway's own, kept fresh; see `admin upstream login`. */
       login: flag(false),
@@ -94,10 +101,11 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       maxBodyBytes: integer(0, 0),
       /** What telemetry may take on disk that waits for its upstream. 0: nothing waits. */
       outboxBytes: integer(256 * 1024 * 1024, 0),
+      /** Records of such telemetry at most. */
       outboxRecords: integer(1_000_000, 1),
-      /** Where that is full: callers are told to come again, or the oldest goes. */
+      /** Where the room for waiting telemetry is full: callers are told to come again, or the oldest goes. */
       outboxFull: oneOf(['reject', 'drop_oldest'], 'reject'),
-      /** How long it may wait. */
+      /** How long such telemetry may wait. */
       outboxDays: integer(7, 1),
       /** How long an answer may take to begin, where the contract does not say. */
       timeoutSeconds: seconds(600),
@@ -105,6 +113,7 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
       idleSeconds: seconds(300),
       /** After how much silence an event stream gets a comment, so that nothing on its way takes it for dead; 0: never. */
       keepAliveSeconds: seconds(0, { zero: true }),
+      /** How long a connection to an upstream may take. */
       connectSeconds: seconds(10),
       /** Connections to one upstream at a time; streams and held polls have one each. */
       connections: integer(1024, 1),
@@ -115,6 +124,7 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     ),
     /** Where each area and family goes; by default upstream if there is one, but not without the area that leads it. */
     areas: z.object(Object.fromEntries(areaNames.map((name) => [name, optionalOneOf(whithers)]))),
+    /** How urgent what is logged to stderr is at least. */
     logLevel: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     metrics: z.object({
       /** Who has it may read `/metrics`; without one, programs on this machine may. */
@@ -123,23 +133,32 @@ export function configSchema(env: Readonly<Record<string, string | undefined>> =
     /** Whether one proxy is in front, whose word on addresses (the last of `X-Forwarded-For`) is believed. */
     trustProxy: flag(false),
     dialect: z.object({
+      /** The word in the names of headers. */
       vendor: text('vendor', 'a lower-case word', word),
+      /** The word in paths and values. */
       agent: text('agent', 'a lower-case word', word),
     }),
     /** The engines' own settings, with the engines' defaults; OAuth's spans go over the wire, where they are whole. */
     oauth: likeDefaults(defaultOAuthConfig, { wholeSeconds: true }).extend({
+      /** Whoever asks without a credential is told of the default account; by default where only this machine can ask. */
       singleUser: optionalFlag(),
+      /** Whose pages in browsers may call the API, `https://app.example`. */
       corsOrigins: list('a list of web origins', /^https?:\/\/[^/\s]+$/),
     }),
     bridge: likeDefaults(defaultBridgeConfig),
     telemetry: likeDefaults(defaultTelemetryConfig).extend({
-      /** Where stored records go on to: an OTLP/HTTP endpoint; without a path, `/v1/logs` there. */
       export: z.object({
+        /** Where stored records go on to: an OTLP/HTTP endpoint; without a path, `/v1/logs` there. */
         url: httpUrl(),
+        /** Sent with each request; credentials go over https or to this machine only. */
         headers: optionalText('name=value pairs with commas between them, as in OTEL_EXPORTER_OTLP_HEADERS'),
+        /** The form of OTLP. */
         encoding: oneOf(['protobuf', 'json'], 'protobuf'),
+        /** Of the requests' bodies. */
         compression: oneOf(['gzip', 'none'], 'gzip'),
+        /** Records of one request. */
         maxRecords: integer(512, 1, 10_000),
+        /** How long an answer may take. */
         timeoutSeconds: seconds(10),
       }),
     }),
