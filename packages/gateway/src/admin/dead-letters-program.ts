@@ -12,7 +12,7 @@ export function addDeadLetterCommands(letters: Command): void {
     .action(async (flags: ConfigFlags & { limit: number }) => (await load()).listDeadLetters(flags));
 
   some(letters.command('retry'), 'every one of them')
-    .description('Puts them at the end of what waits: a gateway that runs sends them within five minutes.')
+    .description('Puts them at the end of what waits: a gateway that runs sends them within seconds.')
     .action(async (ids: number[], flags: ConfigFlags & { all?: boolean }, command: Command) =>
       (await load()).retryDeadLetters(which(ids, flags, command), flags),
     );

@@ -1,4 +1,4 @@
-import type { Clock, Ids, Log, Random } from '@sallyport/core';
+import type { Clock, Ids, Log, Random, Timer } from '@sallyport/core';
 import type { Stat } from '../metrics/sources.ts';
 import type { Deliver, DeliveredAnswer } from './delivery.ts';
 import type { CountedRequest, OutboxHead, OutboxRequest, OutboxStore, WhenFull } from './outbox-ports.ts';
@@ -30,7 +30,7 @@ export interface Outbox {
   deliver(request: OutboxRequest): Promise<DeliveredAnswer | undefined>;
   /** Settles when the request is safe on disk; `false`: there is no room for it. */
   keep(request: CountedRequest): Promise<boolean>;
-  /** Sees what a command beside the gateway has put back, and lets go of dead letters that are too old. */
+  /** Lets go of dead letters that are too old, and begins with what waits, should anything stand still. */
   sweep(): Promise<void>;
   /** A sentence where the upstream refuses the credential that telemetry goes there with. */
   refusedCredential(): string | undefined;
@@ -43,6 +43,8 @@ export interface Outbox {
 const atOnceMs = 2000;
 /** Queues that are on their way at a time: each has one request in memory then. */
 const queuesAtATime = 4;
+/** While there are dead letters, a command beside the gateway may put one back, without a word: it is seen within this time. */
+const lookMs = 2000;
 const dayMs = 24 * 3600 * 1000;
 /** Left on the disk, so that what is taken upstream can be removed here. */
 export const reserveBytes = 16 * 1024 * 1024;
@@ -57,6 +59,7 @@ export async function openOutbox({ store, clock, random, ids, log }: OutboxOptio
   let limits: OutboxLimits = { outboxBytes: 0, outboxRecords: 0, outboxFull: 'reject', outboxDays: 0 };
   let deliver: Deliver | undefined;
   let beginning: Promise<void> | undefined;
+  let look: Timer | undefined;
   let head: OutboxHead = await store.head();
 
   const context = {
@@ -71,8 +74,17 @@ export async function openOutbox({ store, clock, random, ids, log }: OutboxOptio
     turns: createTurns(queuesAtATime),
     deliver: () => deliver,
     tooOld: () => clock.now() - limits.outboxDays * dayMs,
-    changed: (now: OutboxHead) => void (head = now),
+    changed,
   };
+
+  function changed(now: OutboxHead): void {
+    head = now;
+    if (head.deadLetters.requests === 0 || deliver === undefined || signal.aborted) return;
+    look ??= clock.after(lookMs, () => {
+      look = undefined;
+      beginWhatWaits();
+    });
+  }
 
   function begin(organizationId: string): void {
     const queue = queues.get(organizationId);
@@ -87,17 +99,28 @@ export async function openOutbox({ store, clock, random, ids, log }: OutboxOptio
   }
 
   async function beginAll(): Promise<void> {
-    head = await store.head();
+    changed(await store.head());
     for (const organizationId of await store.queues()) begin(organizationId);
+  }
+
+  function beginWhatWaits(): void {
+    const begun = Promise.resolve(beginning)
+      .then(beginAll)
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'the outbox cannot be read; it is tried again');
+        changed(head);
+      })
+      .finally(() => {
+        if (beginning === begun) beginning = undefined;
+      });
+    beginning = begun;
   }
 
   return {
     use(next, bounds) {
       deliver = next;
       limits = bounds;
-      beginning = beginAll()
-        .catch((error: unknown) => log.error({ err: error }, 'the outbox cannot be read; it is tried again'))
-        .finally(() => (beginning = undefined));
+      beginWhatWaits();
     },
     async deliver(request) {
       await beginning;
@@ -113,7 +136,7 @@ export async function openOutbox({ store, clock, random, ids, log }: OutboxOptio
         body,
         bounds: { maxBytes, maxRecords, reserveBytes, whenFull },
       });
-      head = kept;
+      changed(kept);
       counts.dropped.overflow += kept.dropped;
       if (!kept.isKept) return false;
       counts.kept++;
@@ -135,6 +158,7 @@ export async function openOutbox({ store, clock, random, ids, log }: OutboxOptio
     stats: () => outboxStats(head, counts, clock.now()),
     async stop() {
       abort.abort();
+      look?.cancel();
       await beginning;
       await Promise.all([...queues.values()].map(({ ended }) => ended));
     },
