@@ -5,6 +5,7 @@ import {
   createFeedbackAccountData,
   createTelemetryAccountData,
 } from '@sallyport/telemetry/server';
+import { createOutboxAccountData } from '../passthrough/outbox-account-data.ts';
 import { feedbackDirectory } from '../store/embedded/path.ts';
 import { accountRecord, findAccount } from './accounts.ts';
 import { printJson } from './print.ts';
@@ -52,6 +53,7 @@ function elsewhere({ store, config }: Administration): readonly AccountData[] {
   return [
     createBridgeAccountData({ store: store.bridge, clock: systemClock, config: config.bridge }),
     createTelemetryAccountData(store.telemetry),
+    createOutboxAccountData(store.outbox),
     createFeedbackAccountData(store.feedback, createBundleFiles(feedbackDirectory(config))),
   ];
 }

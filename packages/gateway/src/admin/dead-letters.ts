@@ -75,10 +75,12 @@ function noSuchLetter(id: number): ServiceError {
 }
 
 function deadLetterRecord(letter: DeadLetter) {
-  const { id, organizationId, receivedAt, refusedAt, status, reason, records, bytes, path } = letter;
+  const { id, organizationId, accountId, receivedAt, refusedAt, status, reason, records, bytes, path } =
+    letter;
   return {
     id,
     organization_id: organizationId === '' ? null : organizationId,
+    account_id: accountId === '' ? null : accountId,
     received_at: toTimestamp(receivedAt),
     refused_at: toTimestamp(refusedAt),
     status,

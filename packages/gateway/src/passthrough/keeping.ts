@@ -78,9 +78,11 @@ export function createKeepingForwarder(
       // A delivery whose answer is lost is made again: the upstream can tell by this.
       if (request.headers['idempotency-key'] === undefined) headers.push('idempotency-key', ids.next('req'));
       const { caller } = request;
-      const organizationId = caller && 'organizationId' in caller ? caller.organizationId : undefined;
+      const member = caller && 'organizationId' in caller ? caller : undefined;
+      const organizationId = member?.organizationId;
       const outbound = {
         organizationId: organizationId ?? '',
+        accountId: member?.accountId ?? '',
         receivedAt: clock.now(),
         path,
         headers,

@@ -10,6 +10,8 @@
 export interface OutboxRequest {
   /** Whose queue it stands in; empty where it is nobody's. */
   readonly organizationId: string;
+  /** Who sent it; empty where that is nobody known. */
+  readonly accountId: string;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   /** Path and query, as the caller asked. */
@@ -60,6 +62,7 @@ export interface OutboxHead extends Amount {
 export interface DeadLetter {
   readonly id: number;
   readonly organizationId: string;
+  readonly accountId: string;
   readonly receivedAt: number;
   readonly refusedAt: number;
   /** The upstream's, and the beginning of what it said. */
@@ -68,6 +71,12 @@ export interface DeadLetter {
   readonly records: number;
   readonly bytes: number;
   readonly path: string;
+}
+
+/** An account's: what waits, or its dead letters. */
+export interface OfAccount {
+  readonly accountId: string;
+  readonly among: 'waiting' | 'dead_letters';
 }
 
 /** The outbox's atomic acts. */
@@ -102,6 +111,8 @@ export interface OutboxActs {
   expireDeadLetters(input: {
     readonly refusedBefore: number;
   }): Promise<OutboxHead & { readonly dropped: number; readonly done: boolean }>;
+  /** Removes some of an account's. */
+  eraseOfAccount(input: OfAccount): Promise<{ readonly erased: number; readonly done: boolean }>;
 }
 
 export interface OutboxReads {
@@ -112,6 +123,10 @@ export interface OutboxReads {
   head(): Promise<OutboxHead>;
   /** In the order in which they were put aside. */
   deadLetters(input: { readonly after: number; readonly limit: number }): Promise<readonly DeadLetter[]>;
+  /** The first of an account's behind an id. */
+  nextOfAccount(
+    input: OfAccount & { readonly after: number },
+  ): Promise<(KeptRequest & Partial<Pick<DeadLetter, 'refusedAt' | 'status' | 'reason'>>) | undefined>;
 }
 
 export type OutboxStore = OutboxActs & OutboxReads;

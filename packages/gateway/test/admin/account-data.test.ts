@@ -67,7 +67,14 @@ test(
     expect(JSON.parse(erased.stdout)).toEqual({
       id: eve.id,
       email: 'eve@example.com',
-      erased: { environments: 1, sessions: 1, telemetry: 1, feedback: 1 },
+      erased: {
+        environments: 1,
+        sessions: 1,
+        telemetry: 1,
+        telemetry_waiting: 0,
+        telemetry_dead_letters: 0,
+        feedback: 1,
+      },
     });
     expect(marked('EVE-MARK')).toEqual([]);
     expect(marked('eve@example.com')).toEqual([]);

@@ -28,7 +28,7 @@ export interface KeptFor {
 /** Half of each pause, which then has a known length. */
 const half: Random = { fraction: () => 0.5, bytes: (n) => new Uint8Array(n) };
 
-const own = { 'areas.oauth': 'local', 'areas.devices': 'local', 'upstream.credential': 'sk-team' };
+export const own = { 'areas.oauth': 'local', 'areas.devices': 'local', 'upstream.credential': 'sk-team' };
 
 /** For the tests of a file: one store for all, which is empty again after each. */
 export function outboxes(): (
@@ -83,6 +83,7 @@ export function outboxes(): (
         }));
         return outbox.keep({
           organizationId,
+          accountId: `of ${organizationId}`,
           receivedAt: clock.now(),
           path: '/api/event_logging/v2/batch',
           headers: [

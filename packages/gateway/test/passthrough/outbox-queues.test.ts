@@ -45,7 +45,13 @@ test('one organization whose requests hang holds up nobody, at once or behind it
   };
   for (let i = 0; i < 3; i++) for (const name of ['slow', 'good']) await keep(name, `${name}.${i}`);
   await expect.poll(() => count('forwarded_total')).toBe(3);
-  const request = { receivedAt: clock.now(), path: '/v1/logs', headers: [], body: Buffer.from('{}') };
+  const request = {
+    accountId: '',
+    receivedAt: clock.now(),
+    path: '/v1/logs',
+    headers: [],
+    body: Buffer.from('{}'),
+  };
   expect((await outbox.deliver({ ...request, organizationId: 'good' }))?.status).toBe(200);
   expect(await outbox.deliver({ ...request, organizationId: 'slow' })).toBeUndefined();
 });
@@ -144,7 +150,14 @@ test('nothing is kept that would leave less than the reserve on the disk', async
   const { keep, store, clock } = await keptFor(upstream);
   upstream.answer = (_request, response) => void response.destroy();
   expect(await keep('a', 'a.0')).toBe(true);
-  const request = { organizationId: 'a', receivedAt: clock.now(), path: '/', headers: [], records: 1 };
+  const request = {
+    organizationId: 'a',
+    accountId: '',
+    receivedAt: clock.now(),
+    path: '/',
+    headers: [],
+    records: 1,
+  };
   const bounds = { maxBytes: 1e9, maxRecords: 1e6, reserveBytes: 2 ** 60 };
   const full = { ...request, body: Buffer.from('{}') };
   for (const whenFull of ['reject', 'drop_oldest'] as const)

@@ -19,6 +19,7 @@ import { telemetryBlocksMigration } from './migrations/0013-telemetry-blocks.ts'
 import { sessionAccountsMigration } from './migrations/0014-session-accounts.ts';
 import { telemetryOutboxQueuesMigration } from './migrations/0015-telemetry-outbox-queues.ts';
 import { deviceGrantNetworkMigration } from './migrations/0016-device-grant-network.ts';
+import { telemetryOutboxAccountsMigration } from './migrations/0017-telemetry-outbox-accounts.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   sessionAccountsMigration,
   telemetryOutboxQueuesMigration,
   deviceGrantNetworkMigration,
+  telemetryOutboxAccountsMigration,
 ];

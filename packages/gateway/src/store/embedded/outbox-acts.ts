@@ -13,7 +13,7 @@ const removedAtOnce = 100;
 const othersShare = 1 / 8;
 
 /** A row but for its place. */
-export type Added = Pick<CountedRequest, 'organizationId' | 'receivedAt' | 'path' | 'body' | 'records'> & {
+export type Added = Omit<CountedRequest, 'headers'> & {
   readonly headers: string;
   readonly bytes: number;
 };
@@ -36,6 +36,10 @@ export function outboxActs(db: DatabaseSync): Sync<OutboxActs> {
     `DELETE FROM telemetry_outbox WHERE id IN
        (SELECT id FROM telemetry_outbox WHERE received_at < ? ORDER BY received_at LIMIT ?)`,
   );
+  const erase = {
+    waiting: eraseBy(db, 'telemetry_outbox'),
+    dead_letters: eraseBy(db, 'telemetry_dead_letter'),
+  };
   const { head } = table;
 
   /** Whether one more would be too much for the disk, or for the bounds; the first that waits may be larger than those. */
@@ -81,18 +85,29 @@ export function outboxActs(db: DatabaseSync): Sync<OutboxActs> {
       const dropped = Number(expire.run(receivedBefore, removedAtOnce).changes);
       return { ...head(), dropped, done: dropped < removedAtOnce };
     },
+    eraseOfAccount({ accountId, among }) {
+      const erased = Number(erase[among].run(accountId, removedAtOnce).changes);
+      return { erased, done: erased < removedAtOnce };
+    },
     ...deadLetterActs(db, { table, isFull }),
   };
 }
 
+function eraseBy(db: DatabaseSync, table: 'telemetry_outbox' | 'telemetry_dead_letter') {
+  return db.prepare(
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE account_id = ? LIMIT ?)`,
+  );
+}
+
 function outboxTable(db: DatabaseSync) {
   const insert = db.prepare(
-    `INSERT INTO telemetry_outbox (organization_id, came, part, received_at, records, bytes, path, headers, body)
-     VALUES (?, coalesce(?, (SELECT seq FROM sqlite_sequence WHERE name = 'telemetry_outbox') + 1, 1), ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO telemetry_outbox
+       (organization_id, account_id, came, part, received_at, records, bytes, path, headers, body)
+     VALUES (?, ?, coalesce(?, (SELECT seq FROM sqlite_sequence WHERE name = 'telemetry_outbox') + 1, 1), ?, ?, ?, ?, ?, ?, ?)`,
   );
   const takeRow = db.prepare(
-    `DELETE FROM telemetry_outbox WHERE id = ? RETURNING organization_id AS organizationId, came, part,
-       received_at AS receivedAt, records, bytes, path, headers, body`,
+    `DELETE FROM telemetry_outbox WHERE id = ? RETURNING organization_id AS organizationId,
+       account_id AS accountId, came, part, received_at AS receivedAt, records, bytes, path, headers, body`,
   );
   const selectQueue = db.prepare(
     'SELECT requests, records, bytes FROM telemetry_outbox_queue WHERE organization_id = ?',
@@ -101,9 +116,9 @@ function outboxTable(db: DatabaseSync) {
   return {
     /** At the end of its queue, or in the place given. */
     add(added: Added, place?: { readonly came: number; readonly part: string }): void {
-      const { organizationId, receivedAt, records, bytes, path, headers, body } = added;
+      const { organizationId, accountId, receivedAt, records, bytes, path, headers, body } = added;
       const { came = null, part = '' } = place ?? {};
-      insert.run(organizationId, came, part, receivedAt, records, bytes, path, headers, body);
+      insert.run(organizationId, accountId, came, part, receivedAt, records, bytes, path, headers, body);
     },
     /** Removed: what goes elsewhere finds its room there, also in a store that is full. */
     take(id: number): (Added & { readonly came: number; readonly part: string }) | undefined {

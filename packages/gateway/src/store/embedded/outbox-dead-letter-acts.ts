@@ -17,14 +17,14 @@ export function deadLetterActs(
   const { table, isFull } = options;
   const insert = db.prepare(
     `INSERT INTO telemetry_dead_letter
-       (organization_id, received_at, refused_at, status, reason, records, bytes, path, headers, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (organization_id, account_id, received_at, refused_at, status, reason, records, bytes, path, headers, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const removeFirst = db.prepare(
     'DELETE FROM telemetry_dead_letter WHERE id = (SELECT min(id) FROM telemetry_dead_letter)',
   );
   const find = db.prepare(
-    `SELECT organization_id AS organizationId, records, path, headers, body
+    `SELECT organization_id AS organizationId, account_id AS accountId, records, path, headers, body
      FROM telemetry_dead_letter WHERE id = ?`,
   );
   const remove = db.prepare('DELETE FROM telemetry_dead_letter WHERE id = ?');
@@ -36,7 +36,8 @@ export function deadLetterActs(
     refuse({ id, refusedAt, status, reason, maxBytes }) {
       const letter = table.take(id);
       if (letter === undefined) return { ...table.head(), dropped: 0 };
-      const { organizationId, receivedAt, records, bytes, path, headers, body } = letter;
+      const { organizationId, accountId, receivedAt, records, bytes, path, headers, body } = letter;
+      const origin = [organizationId, accountId, receivedAt] as const;
       const size = bytes + reason.length;
       let dropped = 0;
       for (let now = table.head(); now.deadLetters.requests > 0; now = table.head()) {
@@ -44,7 +45,7 @@ export function deadLetterActs(
         removeFirst.run();
         dropped++;
       }
-      insert.run(organizationId, receivedAt, refusedAt, status, reason, records, size, path, headers, body);
+      insert.run(...origin, refusedAt, status, reason, records, size, path, headers, body);
       return { ...table.head(), dropped };
     },
     retryDeadLetter({ id, receivedAt, bounds }) {

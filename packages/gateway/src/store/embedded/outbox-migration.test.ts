@@ -33,6 +33,7 @@ test('what waited in one queue waits in its order, is counted, and what comes st
   const bounds = { maxBytes: 1e6, maxRecords: 1e6, reserveBytes: 0, whenFull: 'reject' } as const;
   const added = {
     organizationId: '',
+    accountId: 'of the new one',
     receivedAt: 5,
     path: '/new',
     headers: [],

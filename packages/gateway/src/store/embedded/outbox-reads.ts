@@ -3,6 +3,11 @@ import type { Reader } from './reader.ts';
 
 type Row = Omit<KeptRequest, 'headers'> & { readonly headers: string };
 
+const origin =
+  'id, organization_id AS organizationId, account_id AS accountId, received_at AS receivedAt, records, path';
+const request = `${origin}, headers, body`;
+const refusal = 'refused_at AS refusedAt, status, reason, bytes';
+
 /** What `toHead` takes. */
 export interface HeadRow {
   readonly requests: number;
@@ -38,25 +43,37 @@ const nothing = {
 /** The outbox's bounded reads on SQLite. */
 export function outboxReads(reader: Reader): OutboxReads {
   const oldest = reader.query<Row>(
-    `SELECT id, organization_id AS organizationId, received_at AS receivedAt, records, path, headers, body
-     FROM telemetry_outbox WHERE organization_id = ? ORDER BY came, part LIMIT 1`,
+    `SELECT ${request} FROM telemetry_outbox WHERE organization_id = ? ORDER BY came, part LIMIT 1`,
   );
   const queues = reader.query<{ readonly organizationId: string }>(
     'SELECT organization_id AS organizationId FROM telemetry_outbox_queue ORDER BY organization_id',
   );
   const head = reader.query<HeadRow>(selectHead);
   const deadLetters = reader.query<DeadLetter>(
-    `SELECT id, organization_id AS organizationId, received_at AS receivedAt, refused_at AS refusedAt, status, reason,
-       records, bytes, path
-     FROM telemetry_dead_letter WHERE id > ? ORDER BY id LIMIT ?`,
+    `SELECT ${origin}, ${refusal} FROM telemetry_dead_letter WHERE id > ? ORDER BY id LIMIT ?`,
   );
+  const ofAccount = 'WHERE account_id = ? AND id > ? ORDER BY id LIMIT 1';
+  const next = {
+    waiting: reader.query<Row>(`SELECT ${request} FROM telemetry_outbox ${ofAccount}`),
+    dead_letters: reader.query<Row & DeadLetter>(
+      `SELECT ${request}, ${refusal} FROM telemetry_dead_letter ${ofAccount}`,
+    ),
+  };
   return {
     async oldest({ organizationId }) {
       const row = oldest.get(organizationId);
-      return row && { ...row, headers: JSON.parse(row.headers) as string[] };
+      return row && withHeaders(row);
     },
     queues: async () => queues.all().map(({ organizationId }) => organizationId),
     head: async () => toHead(head.get() ?? nothing),
     deadLetters: async ({ after, limit }) => deadLetters.all(after, limit),
+    async nextOfAccount({ accountId, among, after }) {
+      const row = next[among].get(accountId, after);
+      return row && withHeaders(row);
+    },
   };
+}
+
+function withHeaders<T extends Row>(row: T): Omit<T, 'headers'> & Pick<KeptRequest, 'headers'> {
+  return { ...row, headers: JSON.parse(row.headers) as string[] };
 }
