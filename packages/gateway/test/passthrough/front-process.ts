@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -31,6 +31,8 @@ export async function startFront(
   return {
     url: line.replace('listening on ', ''),
     isAlive: () => child.exitCode === null && child.signalCode === null,
+    /** From now on its files may grow. */
+    giveRoom: () => void execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:']),
     async close() {
       child.kill('SIGTERM');
       await exited;
