@@ -19,6 +19,9 @@ const tests = (config, ...files) => ['run', '--config', config, '--root', '.', '
 process.exitCode =
   run('nx', ['run-many', '-t', 'bundle', '--output-style=static'], '.') ||
   run('vitest', tests('../vitest.config.ts'), 'tools', { SALLYPORT_LONG_TESTS: '1' }) ||
+  run('vitest', tests('../../vitest.config.ts', 'test/killed.test.ts'), 'packages/telemetry', {
+    SALLYPORT_LONG: '1',
+  }) ||
   run(
     'vitest',
     tests(

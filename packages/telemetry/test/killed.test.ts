@@ -9,11 +9,11 @@ import { openSpool } from '../src/spool/spool.ts';
 import { scratch } from './batcher.ts';
 import { attributeOf, startSink, type SinkEvent } from './sink.ts';
 
-/** Of each run; `KILLED_EVENTS=100000` takes ten times as long. */
-const count = Number(process.env['KILLED_EVENTS'] ?? 10_000);
+// With SALLYPORT_LONG=1 as many as the issue of this test has; few of them show the same within the quick suite.
+const count = process.env['SALLYPORT_LONG'] === '1' ? 100_000 : 10_000;
 const idOf = (event: SinkEvent) => String(attributeOf(event, 'event.id'));
 
-test(`kill -9 amid ${count} events`, { timeout: 60_000 }, async () => {
+test(`kill -9 amid ${count} events`, { timeout: 180_000 }, async () => {
   const { spoolDir } = scratch();
   let isUp = false;
   // As the gateway has it: a batch that comes again under its key is stored once.
@@ -76,7 +76,11 @@ test(`kill -9 amid ${count} events`, { timeout: 60_000 }, async () => {
   await once(start('flush', 1), 'close');
   expect(spooled()).toEqual([]);
   const arrived = new Set(stored);
-  expect(arrived.size).toBe(stored.length);
+  const twice = stored.length - arrived.size;
+  console.log(
+    `${5002 + count} events, 2 kills: ${owed.size} were owed by the spool, ${arrived.size} stored, ${twice} twice`,
+  );
+  expect(twice).toBe(0);
   expect([...owed].filter((id) => !arrived.has(id))).toEqual([]);
   expect(stored.length).toBeGreaterThan(owed.size + count / 4);
 });

@@ -1,9 +1,35 @@
 import { freePort } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { makeBatcher, scratch } from '../../test/batcher.ts';
-import { attributeOf, namesOf, startSink, type Script } from '../../test/sink.ts';
+import { attributeOf, namesOf, startSink, type Script, type SinkRequest } from '../../test/sink.ts';
 import { openSpool } from '../spool/spool.ts';
 import type { TelemetryBatcher } from './batcher.ts';
+
+/** What the service says of an event. */
+const malformed = (index: number) => ({
+  error: 'invalid_request',
+  issues: [{ path: `events/${index}/body`, message: 'no' }],
+});
+
+/** An event that cannot be read. */
+function lose(batcher: TelemetryBatcher): void {
+  const attributes = {
+    get bad(): string {
+      throw new Error('no');
+    },
+  };
+  batcher.emit({ name: 'lost', attributes });
+}
+
+/** What the notices of lost events say, by reason. */
+function lossesIn(requests: readonly SinkRequest[]): Readonly<Record<string, unknown>> {
+  const notices = requests
+    .flatMap(({ events }) => events)
+    .filter((event) => attributeOf(event, 'event.name') === 'telemetry.dropped');
+  return Object.fromEntries(
+    notices.map((notice) => [String(attributeOf(notice, 'reason')), attributeOf(notice, 'count')]),
+  );
+}
 
 function emit(batcher: TelemetryBatcher, count: number, from = 0): void {
   for (let index = from; index < from + count; index += 1) batcher.emit({ name: `e${index}` });
@@ -237,6 +263,31 @@ describe('flush and shutdown', () => {
     expect(sink.requests).toHaveLength(1);
   });
 
+  test('of a segment whose sender was killed no more is sent again than the request that was on its way', async () => {
+    const sink = await startSink((_, index) => {
+      if (index === 3) return 'hang';
+      return index > 0 ? { status: 200 } : { status: 400, body: malformed(3) };
+    });
+    const { spoolDir } = scratch();
+    const killed = makeBatcher({ baseUrl: sink.baseUrl, spoolDir });
+    const lines = names(170).map((name) =>
+      JSON.stringify({ attributes: [{ key: 'event.name', value: { stringValue: name } }] }),
+    );
+    openSpool({ directory: spoolDir, clock: killed.clock }).append(lines);
+    void killed.batcher.flush();
+    await sink.reached(4);
+    const [onItsWay] = sink.requests.slice(3);
+
+    sink.script = () => ({ status: 200 });
+    const next = makeBatcher({ baseUrl: sink.baseUrl, spoolDir });
+    await next.clock.advance(120_000);
+    expect(await next.batcher.flush()).toMatchObject({ sent: 70 });
+    const again = sink.requests.slice(4);
+    expect(again.map(namesOf)).toEqual([names(50, 100), names(20, 150)]);
+    expect(again[0]?.headers['idempotency-key']).toBe(onItsWay?.headers['idempotency-key']);
+    expect(openSpool({ directory: spoolDir, clock: next.clock }).peek()).toEqual([]);
+  });
+
   test('without a spool the loss is counted', async () => {
     const { batcher } = makeBatcher({ baseUrl: `http://127.0.0.1:${await freePort()}` });
     emit(batcher, 2);
@@ -443,6 +494,34 @@ describe('losses', () => {
       .flatMap(({ events }) => events)
       .find((event) => attributeOf(event, 'event.name') === 'telemetry.dropped')!;
     expect([attributeOf(notice, 'reason'), attributeOf(notice, 'count')]).toEqual(['overflow', '3']);
+  });
+
+  test('at the end losses of every kind are told, those of the last request too', async () => {
+    const sink = await startSink((_, index) =>
+      index === 0 ? { status: 400, body: malformed(1) } : { status: 200 },
+    );
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl, queue: { maxEvents: 10 } });
+    emit(batcher, 11);
+    lose(batcher);
+    await batcher.shutdown();
+    // The first notice took an event's place.
+    expect(sink.requests.length).toBe(3);
+    expect(lossesIn(sink.requests.slice(1))).toEqual({ overflow: '1', invalid: '1', refused: '1' });
+  });
+
+  test('what a program lost of every kind, and could not tell before its end, the next one tells', async () => {
+    const sink = await startSink(() => ({ status: 503 }));
+    const { spoolDir } = scratch();
+    const { batcher } = makeBatcher({ baseUrl: sink.baseUrl, spoolDir, queue: { maxEvents: 10 } });
+    emit(batcher, 1);
+    await batcher.flush();
+    emit(batcher, 12);
+    lose(batcher);
+    await batcher.shutdown();
+    const before = sink.requests.length;
+    sink.script = () => ({ status: 200 });
+    await makeBatcher({ baseUrl: sink.baseUrl, spoolDir }).batcher.flush();
+    expect(lossesIn(sink.requests.slice(before))).toEqual({ overflow: '2', invalid: '1' });
   });
 
   test('what grows too old on the disk, or has no room there, is counted and reported', async () => {

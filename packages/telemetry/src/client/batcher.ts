@@ -58,6 +58,7 @@ export class TelemetryBatcher implements Reporter {
   /** The last of the runs that were asked for: each waits for the one before, so one request is on its way. */
   #lastRun: Promise<void> = Promise.resolve();
   #runs = 0;
+  #hasDrained = false;
   #ending: Promise<FlushReport> | undefined;
 
   constructor(options: TelemetryBatcherOptions) {
@@ -228,12 +229,23 @@ export class TelemetryBatcher implements Reporter {
     const late = new Promise<void>((resolve) => {
       timer = this.#clock.after(ms, resolve, { keepAlive: true });
     }).then(() => this.#requests.abort());
-    await Promise.race([this.#run(), late]);
+    await Promise.race([this.#runLast(), late]);
     timer?.cancel();
   }
 
+  /** None comes later: all losses are told of, in a queue that is empty by then. */
+  async #runLast(): Promise<void> {
+    await this.#run();
+    if (this.#delivery.pauseMs > 0 || this.#requests.signal.aborted) return;
+    if (this.#reportDrops(Infinity)) await this.#run();
+  }
+
   #drainAtExit(): void {
-    if (this.stats().waiting === 0 || this.#delivery.pauseMs > 0 || this.#requests.signal.aborted) return;
+    if (this.#delivery.pauseMs > 0 || this.#requests.signal.aborted) return;
+    // Losses alone are told of once: where their notice is lost, too, the program would never end.
+    const hasLosses = !this.#hasDrained && this.#counters.hasUnreported;
+    if (this.stats().waiting === 0 && !hasLosses) return;
+    this.#hasDrained = true;
     void this.#runWithin(drainMs);
   }
 
@@ -242,24 +254,23 @@ export class TelemetryBatcher implements Reporter {
    * its own: if it arrived after all, the next run's request is the same one and is stored once.
    */
   #spill(): void {
-    this.#append(this.#delivery.release());
-    this.#append(this.#takeAll());
-    // Where nothing has reached the disk, a notice would not either.
-    if (this.#counters.spooled === 0) return;
-    this.#reportDrops();
-    this.#append(this.#takeAll());
+    const isWritten = [this.#delivery.release(), this.#takeAll()].map((events) => this.#append(events));
+    // Where those have not reached the disk, a notice would not either.
+    if (this.#spool && isWritten.every(Boolean) && this.#reportDrops(Infinity)) this.#append(this.#takeAll());
   }
 
-  #append(events: readonly string[]): void {
-    if (events.length === 0) return;
+  #append(events: readonly string[]): boolean {
+    if (events.length === 0) return true;
     try {
       if (!this.#spool) throw new Error('there is no spool directory');
       this.#spool.append(events);
       this.#counters.spooled += events.length;
       this.#counters.drop('expired', this.#spool.takeRemoved());
+      return true;
     } catch (error) {
       this.#counters.drop('unsent', events.length);
       this.#onError(error);
+      return false;
     }
   }
 
@@ -267,13 +278,13 @@ export class TelemetryBatcher implements Reporter {
     return this.#packer.pack(this.#queue.take(Infinity, Infinity), this.#write).flatMap(linesOf);
   }
 
-  /** Losses are told to the service, too: one event a flush, about one reason. */
-  #reportDrops(): void {
-    if (this.#delivery.isDisabled) return;
-    const lost = this.#counters.takeUnreported();
-    if (!lost) return;
-    const { reason, count } = lost;
+  /** Losses are told to the service, too: one event a flush, about one reason; at the end one about each. */
+  #reportDrops(maxReasons = 1): boolean {
+    if (this.#delivery.isDisabled) return false;
+    const lost = this.#counters.takeUnreported(maxReasons);
     const event = { name: 'telemetry.dropped', severityNumber: 13, severityText: 'warn' };
-    this.#enqueue(() => this.#encoder.takeOwn({ ...event, attributes: { reason, count } }));
+    for (const { reason, count } of lost)
+      this.#enqueue(() => this.#encoder.takeOwn({ ...event, attributes: { reason, count } }));
+    return lost.length > 0;
   }
 }

@@ -60,13 +60,15 @@ export class Counters {
     }
   }
 
-  /** Drops of one reason that no event has told of yet. */
-  takeUnreported(): { readonly reason: DropReason; readonly count: number } | undefined {
-    for (const [reason, count] of this.#unreported) {
-      this.#unreported.delete(reason);
-      return { reason, count };
-    }
-    return undefined;
+  /** Drops that no event has told of yet, of so many reasons at most. */
+  takeUnreported(maxReasons: number): { readonly reason: DropReason; readonly count: number }[] {
+    const taken = [...this.#unreported].slice(0, maxReasons);
+    for (const [reason] of taken) this.#unreported.delete(reason);
+    return taken.map(([reason, count]) => ({ reason, count }));
+  }
+
+  get hasUnreported(): boolean {
+    return this.#unreported.size > 0;
   }
 
   get dropped(): Partial<Record<DropReason, number>> {

@@ -34,6 +34,10 @@ export class Delivery {
   /** The batch on its way or waiting, and what was split off it; all of a segment while one is claimed. */
   #batches: Batch[] = [];
   #claim: Claim | undefined;
+  /** Those of the claim as they were made, from the one on that is on its way. */
+  #claimed: readonly Batch[] = [];
+  /** Events of the claim before those. */
+  #claimDone = 0;
   #pausedUntil = 0;
   #pauses = 0;
   #nextSweep = 0;
@@ -73,6 +77,7 @@ export class Delivery {
       if (this.#batches[0] !== batch) return; // it was released meanwhile
       this.#batches.splice(0, 1, ...this.#apply(batch, verdict));
       if (this.#batches.length === 0) this.#settleClaim([]);
+      else this.#noteProgress();
     }
   }
 
@@ -100,7 +105,9 @@ export class Delivery {
       for (let claim = spool.claim(); claim; claim = spool.claim()) {
         counters.drop('damaged', claim.damaged);
         this.#claim = claim;
-        if (claim.events.length > 0) return packer.packLines(claim.events);
+        this.#claimDone = 0;
+        this.#claimed = packer.packLines(claim.events);
+        if (this.#claimed.length > 0) return [...this.#claimed];
         this.#settleClaim([]);
       }
     } catch (error) {
@@ -112,9 +119,24 @@ export class Delivery {
     return [];
   }
 
+  /** After a crash no more is sent again than the batch that was on its way, or what was split off it. */
+  #noteProgress(): void {
+    const [next] = this.#batches;
+    const passed = this.#claim && next ? this.#claimed.indexOf(next) : 0;
+    if (passed <= 0) return;
+    this.#claimDone += this.#claimed.slice(0, passed).reduce((sum, { ends }) => sum + ends.length, 0);
+    this.#claimed = this.#claimed.slice(passed);
+    try {
+      this.#claim?.progress(this.#claimDone);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
   #settleClaim(rest: readonly string[]): void {
     const claim = this.#claim;
     this.#claim = undefined;
+    this.#claimed = [];
     try {
       claim?.settle(rest);
       this.#options.counters.drop('expired', this.#options.spool?.takeRemoved() ?? 0);

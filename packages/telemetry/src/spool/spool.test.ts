@@ -81,6 +81,25 @@ test('a claim without a sign of life is taken over after 120 s; a renewed one is
   expect(spool.claim()?.events).toEqual([line('a')]);
 });
 
+test('who takes a claim over goes on where it stood; what is done with is neither seen nor counted', async () => {
+  const { spool, clock } = makeSpool({ maxAgeMs: 300_000 });
+  spool.append(['a', 'b', 'c', 'd', 'e'].map(line));
+  const first = spool.claim();
+  first?.progress(1);
+  first?.progress(2);
+  first?.renew();
+  expect(spool.peek()).toEqual(['c', 'd', 'e'].map(line));
+  await clock.advance(120_000);
+  const second = spool.claim();
+  expect(second?.events).toEqual(['c', 'd', 'e'].map(line));
+  second?.progress(1);
+  // Whoever has lost a claim has no say in it.
+  expect(() => first?.progress(3)).toThrow('ENOENT');
+  expect(spool.peek()).toEqual(['d', 'e'].map(line));
+  await clock.advance(180_001);
+  expect([spool.claim(), spool.takeRemoved(), spool.peek()]).toEqual([undefined, 2, []]);
+});
+
 test('a file whose writer died is sent up to its torn line', async () => {
   const { directory, spool, clock } = makeSpool();
   spool.append([line('a'), line('b')]);

@@ -21,6 +21,7 @@ import { parseLines, toLine } from './lines.ts';
 // segment   a finished file of events, one line each with its checksum; never changed, only claimed: `<epoch ms>-<random>.log`
 // part      a segment while it is written: `.part`; one is left behind only by a process that died in the act
 // claim     a segment while a process sends it: `.claim`; its modification time is the claim's last sign of life
+// progress  how many events of a claim are done with, from its first one on: a number in its name, `-<random>.<progress>.claim`
 //
 // Files move by rename, which only one process wins; no process keeps one open, so none is written after it was claimed.
 
@@ -30,12 +31,13 @@ const staleMs = 120_000;
 /** Of the spool that a segment takes at most: no more is removed at once to make room, or sent again after a crash. */
 const segmentShare = 0.1;
 
-const filePattern = /^(\d{13,16})-[0-9a-f]{16}\.(log|part|claim)$/;
+const filePattern = /^(\d{13,16})-[0-9a-f]{16}(?:\.(\d{1,9}))?\.(log|part|claim)$/;
 
 interface SpoolFile {
   readonly name: string;
   readonly createdAt: number;
   readonly state: 'log' | 'part' | 'claim';
+  readonly progress: number;
   readonly bytes: number;
   readonly modifiedAt: number;
 }
@@ -58,6 +60,8 @@ export interface Claim {
   readonly damaged: number;
   /** A sign of life, to be given before each request. */
   renew(): void;
+  /** Whoever takes the claim over goes on behind its first `done` events. */
+  progress(done: number): void;
   /** Gives the claim up: `rest` is what was not sent, and keeps the segment's age. */
   settle(rest: readonly string[]): void;
 }
@@ -86,8 +90,17 @@ export function openSpool(options: SpoolOptions): Spool {
         const match = filePattern.exec(name);
         const stat = match && statSync(join(directory, name), { throwIfNoEntry: false });
         if (!stat) return [];
-        const [, created, state] = match as unknown as [string, string, SpoolFile['state']];
-        return [{ name, createdAt: Number(created), state, bytes: stat.size, modifiedAt: stat.mtimeMs }];
+        const [, created, done = '0', state] = match;
+        return [
+          {
+            name,
+            createdAt: Number(created),
+            state: state as SpoolFile['state'],
+            progress: Number(done),
+            bytes: stat.size,
+            modifiedAt: stat.mtimeMs,
+          },
+        ];
       })
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -100,9 +113,13 @@ export function openSpool(options: SpoolOptions): Spool {
     rmSync(join(directory, name), { force: true });
   }
 
-  function removeUnsent(name: string): void {
-    removed += parseLines(contentOf(join(directory, name))).records.length;
-    remove(name);
+  function eventsOf({ name, progress }: SpoolFile): string[] {
+    return parseLines(contentOf(join(directory, name))).records.slice(progress);
+  }
+
+  function removeUnsent(file: SpoolFile): void {
+    removed += eventsOf(file).length;
+    remove(file.name);
   }
 
   function makeRoom(needed: number): void {
@@ -110,7 +127,7 @@ export function openSpool(options: SpoolOptions): Spool {
     let bytes = files.reduce((sum, file) => sum + file.bytes, needed);
     for (const file of files.filter(isFree)) {
       if (bytes <= maxBytes) return;
-      removeUnsent(file.name);
+      removeUnsent(file);
       bytes -= file.bytes;
     }
   }
@@ -166,12 +183,11 @@ export function openSpool(options: SpoolOptions): Spool {
     if (text !== '') yield Buffer.from(text);
   }
 
-  function take({ name, createdAt }: SpoolFile): Claim | undefined {
+  function take({ name, createdAt, progress: before }: SpoolFile): Claim | undefined {
     const from = join(directory, name);
-    const path = join(
-      directory,
-      `${name.slice(0, name.indexOf('-'))}-${randomBytes(8).toString('hex')}.claim`,
-    );
+    const stem = `${name.slice(0, name.indexOf('-'))}-${randomBytes(8).toString('hex')}`;
+    const pathAt = (progress: number) => join(directory, `${stem}.${progress}.claim`);
+    let path = pathAt(before);
     let text: string;
     try {
       // Before the rename, which keeps the time: a claim must not look stale for an instant.
@@ -183,9 +199,14 @@ export function openSpool(options: SpoolOptions): Spool {
     }
     const { records, damaged } = parseLines(text);
     return {
-      events: records,
+      events: records.slice(before),
       damaged,
       renew: () => touch(path, clock.now()),
+      progress(done) {
+        const next = pathAt(before + done);
+        renameSync(path, next);
+        path = next;
+      },
       settle(rest) {
         append(rest, createdAt);
         rmSync(path, { force: true });
@@ -198,7 +219,7 @@ export function openSpool(options: SpoolOptions): Spool {
     claim() {
       for (const file of list().filter(isFree)) {
         if (clock.now() - file.createdAt > maxAgeMs) {
-          removeUnsent(file.name);
+          removeUnsent(file);
           continue;
         }
         const claim = take(file);
@@ -206,7 +227,7 @@ export function openSpool(options: SpoolOptions): Spool {
       }
       return undefined;
     },
-    peek: () => list().flatMap(({ name }) => parseLines(contentOf(join(directory, name))).records),
+    peek: () => list().flatMap(eventsOf),
     takeRemoved() {
       const count = removed;
       removed = 0;
