@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from './redact.ts';
@@ -15,6 +16,10 @@ test.each([
   ['{"password":"two words","user":"x"}', '{"password":[redacted],"user":"x"}'],
   ['{"tokens":["abc","d e"],"x":1}', '{"tokens":[redacted],"x":1}'],
   ['{"credentials":{"user":"u","value":"abc"},"x":1}', '{"credentials":[redacted],"x":1}'],
+  ['{"credentials":{"of":{"the":{"user":["u"]}},"value":"a]b}c"},"x":1}', '{"credentials":[redacted],"x":1}'],
+  ['argv: ["run", "--token", "abc", "x"]', 'argv: ["run", "--token", [redacted], "x"]'],
+  [`[ '--api-key', 'abc' ]`, `[ '--api-key', [redacted] ]`],
+  ['["--no-token","--verbose"]', '["--no-token",[redacted]]'],
   [String.raw`{\"accessToken\":\"abc\"}`, String.raw`{\"accessToken\":\[redacted]}`],
   ['https://u:p@host/x?token=t&page=2', 'https://[redacted]@host/x?token=[redacted]&page=2'],
   ['https://u:p@ss@word@host/x', 'https://[redacted]@host/x'],
@@ -53,6 +58,29 @@ test.each([
   ['duration', false],
 ])('a member called %s is a secret: %s', (name, isSecret) => {
   expect(redactor.isSecret(name)).toBe(isSecret);
+});
+
+test('what is left out of a list on one line is left out where it takes several, and no more', () => {
+  const value = {
+    n: 1,
+    args: ['run', '--token', 'SECRET', '--verbose', 'last'],
+    tokens: ['SECRET', { of: ['SECRET'] }, 'SECRET, "SECRET'],
+    name: 'jan',
+    inner: { 'api-key': { of: [{ a: 'SECRET' }] }, cookies: [], count: 2 },
+    end: ['x'],
+  };
+  const printed = [
+    JSON.stringify(value, null, 2),
+    JSON.stringify(value, null, '\t').replaceAll('\n', '\r\n'),
+    inspect(value, { depth: 9, breakLength: 1 }),
+    'n: 1\nargs:\n  - run\n  - --token\n  - SECRET\n  - last\ntokens:\n- SECRET\n- SECRET\nname: jan\ninner:\n  password: |\n    SECRET\n    SECRET\n\n    SECRET\n  count: 2\nend: x',
+    'tokens = [\n"SECRET",\n"SECRET"\n]\nname jan count 2 end run last',
+  ];
+  for (const text of printed) {
+    const shown = redactor.text(text);
+    expect(shown).not.toContain('SECRET');
+    for (const word of ['run', 'last', 'jan', 'count', 'end']) expect(shown).toContain(word);
+  }
 });
 
 const secret = fc.stringMatching(/^[A-Za-z0-9]{12,40}$/);
@@ -106,6 +134,13 @@ describe('time', () => {
     'token="',
     'token=[',
     'token:{',
+    'token=[{',
+    'token: [\n',
+    'token: [[\n',
+    'token:\n',
+    '"--token", ',
+    '"--token",\n',
+    'ab [c] ',
     'password: ',
     'AKIA',
     'ghp_',
@@ -119,6 +154,7 @@ describe('time', () => {
   ])('is linear in repeats of %j', (unit) => {
     expect(timeOf(mebibyte(unit))).toBeLessThan(3000);
     expect(timeOf(`-${mebibyte(unit)}`)).toBeLessThan(3000);
+    expect(timeOf(`token=[${mebibyte(unit)}`)).toBeLessThan(3000);
   });
 
   function timeOf(text: string): number {

@@ -1,4 +1,7 @@
 import { homedir, tmpdir } from 'node:os';
+import { hideEnclosed } from './enclosed-secrets.ts';
+import { createSecretLines } from './secret-lines.ts';
+import { secretName, secretWords as words } from './secret-names.ts';
 
 /** Takes secrets and persons out of what is reported, before it is queued. */
 export interface Redactor {
@@ -15,10 +18,6 @@ export interface RedactedPaths {
   readonly tmp?: string;
 }
 
-const words =
-  'authorization|cookie|token|secret|passw|api[-_]?key|private[-_]?key|session[-_]?key|credential';
-const secretName = new RegExp(words, 'i');
-
 /** Most texts have none of these, and are let through after one look. */
 const suspicious = /[-=:/\\@]|bearer|eyJ|AKIA|ASIA|gh[pousr]_/i;
 
@@ -27,15 +26,15 @@ const pem = /-----BEGIN [A-Z0-9 ]{1,64}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,64}-
 const header = /\b((?:authorization|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)[^"'\r\n]+/gi;
 const bearer = /\b(bearer\s{1,4})[^\s"',;]+/gi;
 const quoted = `"[^"\\r\\n]{0,4096}"|'[^'\\r\\n]{0,4096}'`;
-/** A list, or an object, up to the first end of one. */
-const enclosed = String.raw`\[[^\]\r\n]*\]?|\{[^}\r\n]*\}?`;
-/** `token=x`, `"password": "x y"`, `"tokens": ["x"]`, and the same escaped within a JSON string. */
+/** `token=x`, `"password": "x y"`, and the same escaped within a JSON string. */
 const assignment = new RegExp(
-  `((?:${words})[\\w-]{0,32}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?)(?:${quoted}|${enclosed}|["']?[^\\s"'&;,]+)`,
+  `((?:${words})[\\w-]{0,32}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?)(?:${quoted}|["']?[^\\s"'&;,]+)`,
   'gi',
 );
 /** `--token x`. Without the lookbehind every character of a long run would be tried as its start. */
 const option = new RegExp(`(?<![\\w-])(--?[\\w-]+)(\\s{1,4})(?:${quoted}|["']?[^\\s"']+)`, 'g');
+/** `"--token", "x"`, as lists of arguments are printed. */
+const optionItem = new RegExp(`(\\\\?["'])(--?[\\w-]+)(\\\\?["']\\s{0,4},\\s{0,4}\\\\?)(?:${quoted})`, 'g');
 /** Up to the last `@`: a password may have one. */
 const userInfo = /(:\/\/)[^\s/"'<>]{1,512}@/g;
 const keys =
@@ -63,20 +62,36 @@ export function createRedactor({ home, cwd, tmp }: RedactedPaths = {}): Redactor
     isSecret: (name) => secretName.test(name),
     text(value) {
       if (!suspicious.test(value)) return value;
-      let text = value
-        .replace(pem, hidden)
-        .replace(header, `$1${hidden}`)
-        .replace(bearer, `$1${hidden}`)
-        .replace(option, (whole, name: string, gap: string) =>
-          secretName.test(name) ? name + gap + hidden : whole,
-        )
-        .replace(assignment, `$1${hidden}`)
-        .replace(userInfo, `$1${hidden}@`)
-        .replace(keys, hidden);
+      // First of all: what is left of a key that was cut up looks like nothing.
+      let text = value.replace(pem, hidden);
+      if (secretName.test(text)) text = withoutNamed(text);
+      text = text.replace(bearer, `$1${hidden}`).replace(userInfo, `$1${hidden}@`).replace(keys, hidden);
       for (const { pattern, word } of places) text = text.replace(pattern, word);
       return text.replace(userDirectory, '$1<user>');
     },
   };
+}
+
+/** Without what a name says is a secret. */
+function withoutNamed(value: string): string {
+  const text = withoutSecretLines(value)
+    .replace(header, `$1${hidden}`)
+    .replace(option, (whole, name: string, gap: string) =>
+      secretName.test(name) ? name + gap + hidden : whole,
+    )
+    .replace(optionItem, (whole, before: string, name: string, between: string) =>
+      secretName.test(name) ? before + name + between + hidden : whole,
+    );
+  return hideEnclosed(text, hidden).replace(assignment, `$1${hidden}`);
+}
+
+function withoutSecretLines(text: string): string {
+  if (!text.includes('\n')) return text;
+  const isSecret = createSecretLines();
+  return text
+    .split('\n')
+    .map((line) => (isSecret(line) ? hidden : line))
+    .join('\n');
 }
 
 /** The directories of this process. */

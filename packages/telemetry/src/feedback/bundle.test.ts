@@ -24,7 +24,7 @@ test('a bundle has its texts without secrets, and a manifest that says what was 
   const log = join(directory, 'a.log');
   writeFileSync(
     log,
-    'start\r\nopen /home/jane/x\ntoken=hunter2\n-----BEGIN EC PRIVATE KEY-----\nMHcC\nAQEE\n-----END EC PRIVATE KEY-----\nend',
+    'start\r\nopen /home/jane/x\ntoken=hunter2\n-----BEGIN EC PRIVATE KEY-----\nMHcC\nAQEE\n-----END EC PRIVATE KEY-----\n{\n  "tokens": [\n    "a",\n    "b"\n  ]\n}\nend',
   );
   const bundle = await build(
     {
@@ -39,12 +39,12 @@ test('a bundle has its texts without secrets, and a manifest that says what was 
   expect(await checkZip(bundle.path)).toEqual({ entries: 3 });
   const files = await readZip(bundle.path);
   expect(files['logs/a.log']).toBe(
-    'start\nopen ~/x\ntoken=[redacted]\n[redacted]\n[redacted]\n[redacted]\n[redacted]\nend\n',
+    'start\nopen ~/x\ntoken=[redacted]\n[redacted]\n[redacted]\n[redacted]\n[redacted]\n{\n  "tokens": [redacted]\n[redacted]\n[redacted]\n  ]\n}\nend\n',
   );
   expect(files['made.txt']).toBe('one\ntwo\n');
   expect(JSON.parse(files['manifest.json']!)).toEqual(bundle.manifest);
   expect(bundle.manifest.files).toEqual([
-    { name: 'logs/a.log', bytes: files['logs/a.log']!.length, redacted_lines: 6, left_out_bytes: 0 },
+    { name: 'logs/a.log', bytes: files['logs/a.log']!.length, redacted_lines: 9, left_out_bytes: 0 },
     { name: 'made.txt', bytes: 8, redacted_lines: 0, left_out_bytes: 0 },
   ]);
   expect(bundle.manifest.omitted).toMatchObject([

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Redactor } from '../client/redact.ts';
+import { createSecretLines } from '../client/secret-lines.ts';
 
 /** The last lines of a text, redacted: at most `maxBytes` of them. */
 export interface Tail {
@@ -31,12 +32,14 @@ export async function tailOf(
   maxBytes: number,
 ): Promise<Tail> {
   const isWithinKey = keyWatch();
+  const isSecret = createSecretLines();
   let kept: Line[] = [];
   let start = 0;
   let bytes = 0;
   let leftOutBytes = 0;
   for await (const original of lines) {
-    const text = isWithinKey(original) ? '[redacted]' : redactor.text(original.toWellFormed());
+    const isHidden = [isWithinKey(original), isSecret(original)].includes(true);
+    const text = isHidden ? '[redacted]' : redactor.text(original.toWellFormed());
     const line = { text, bytes: Buffer.byteLength(text) + 1, isRedacted: text !== original };
     kept.push(line);
     for (bytes += line.bytes; bytes > maxBytes; start += 1) {
