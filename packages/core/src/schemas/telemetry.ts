@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { severities, type SeverityName } from '../severities.ts';
-import { integerParam, Timestamp } from './common.ts';
+import { integerParam, Timestamp, Uuid } from './common.ts';
 
 /** OTLP `AnyValue`: one of the members is set. */
 export const AnyValue = z.looseObject({
@@ -81,6 +81,7 @@ const recordFilters = {
   min_severity: z
     .exactOptional(z.union([z.enum(Object.keys(severities) as [SeverityName]), integerParam(0, 24)]))
     .describe('trace, debug, info, warn, error, fatal, or a number of OTLP'),
+  account_id: z.exactOptional(Uuid.min(1)).describe('only those that this account sent'),
   service: z.exactOptional(z.string().min(1).max(256)),
   event_name: z.exactOptional(z.string().min(1).max(256)),
   trace_id: z.exactOptional(z.string().regex(/^[0-9a-fA-F]{32}$/, 'must be 16 bytes in hex')),

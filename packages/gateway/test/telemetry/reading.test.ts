@@ -182,6 +182,15 @@ test('an admin sees what is of the organization, everybody else what is their ow
   expect(await bodies('', 'viewer')).toEqual(["admin's"]);
   expect((await stats('')).total).toBe(2);
   expect((await stats('', 'viewer')).total).toBe(1);
+  // Of one account: what of it a reader may see at all.
+  expect(await bodies('account_id=COLLEAGUE')).toEqual(['x']);
+  expect([await bodies('account_id=account'), (await stats('account_id=account')).total]).toEqual([
+    ["admin's"],
+    1,
+  ]);
+  expect(await bodies('account_id=account', 'viewer')).toEqual(["admin's"]);
+  expect(await bodies('account_id=colleague', 'viewer')).toEqual([]);
+  expect((await stats('account_id=colleague', 'viewer')).total).toBe(0);
 });
 
 test('stats count by time, severity and service', async () => {

@@ -174,12 +174,15 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
 }
 
 function filterOf({ accountId, organizationId, role }: RecordsCaller, query: Filters): RecordFilter {
-  const { min_severity: least } = query;
+  const { min_severity: least, account_id: ofAccount } = query;
+  const isAdmin = role === 'admin';
+  // Others' are read by admins alone.
+  const isNone = !isAdmin && ofAccount !== undefined && ofAccount !== accountId;
   return {
     organizationId,
-    accountId: role === 'admin' ? undefined : accountId,
+    accountId: isAdmin ? ofAccount : accountId,
     fromReceivedAt: toMs(query.from),
-    toReceivedAt: toMs(query.to),
+    toReceivedAt: isNone ? 0 : toMs(query.to),
     fromTime: toNanos(query.event_from),
     toTime: toNanos(query.event_to),
     serviceName: query.service,

@@ -7,6 +7,7 @@ export interface FilterOptions {
   readonly since?: string;
   readonly until?: string;
   readonly severity?: SeverityName;
+  readonly account?: string;
   readonly service?: string;
   readonly event?: string;
   readonly trace?: string;
@@ -16,8 +17,10 @@ export interface FilterOptions {
 
 /** The query that the options make. */
 export function filtersOf(options: FilterOptions, clock: Clock) {
-  const { since, until, severity, service, event, trace, attribute, text } = options;
+  const { since, until, severity, account, service, event, trace, attribute, text } = options;
   for (const one of attribute) if (!/^[^=]+=/s.test(one)) throw unfit('--attribute', 'key=value', one);
+  if (account !== undefined && !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(account))
+    throw unfit('--account', "an account's id, as `telemetry query --json` shows it", account);
   if (trace !== undefined && !/^[0-9a-f]{32}$/i.test(trace))
     throw unfit('--trace', "a trace's id, 32 hex digits", trace);
   const from = since === undefined ? undefined : timeOf(since, '--since', clock);
@@ -33,6 +36,7 @@ export function filtersOf(options: FilterOptions, clock: Clock) {
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(severity !== undefined && { min_severity: severity }),
+    ...(account !== undefined && { account_id: account.toLowerCase() }),
     ...(service !== undefined && { service }),
     ...(event !== undefined && { event_name: event }),
     ...(trace !== undefined && { trace_id: trace }),

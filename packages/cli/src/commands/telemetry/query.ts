@@ -29,7 +29,9 @@ export async function telemetryQuery(context: Context, options: QueryOptions): P
   const taken = await take(context, options, recordPages);
   const records = options.oldest === true ? taken : taken.toReversed();
   if (records.length === 0) return { json: records, human: 'No records match.' };
-  const human = records.map((record) => renderRecord(record, context.terminal)).join('\n');
+  // Whoever works alone need not be told on every line.
+  const isWithAccount = new Set(records.map(({ account_id: account }) => account)).size > 1;
+  const human = records.map((record) => renderRecord(record, context.terminal, { isWithAccount })).join('\n');
   const output = { json: records, human };
   if (context.terminal.json) return output;
   context.terminal.result(output);

@@ -47,6 +47,7 @@ function filterOptions(command: Command, { since }: { readonly since?: string } 
     )
     .option('--until <when>', 'received up to then')
     .addOption(new Option('--severity <name>', 'at least so severe').choices(severityNames))
+    .option('--account <id>', 'sent by this account, for admins')
     .option('--service <name>', 'of this service')
     .option('--event <name>', 'with this event name')
     .option('--trace <id>', 'of this trace')

@@ -66,7 +66,21 @@ test('query sends all filters, and shows a line a record, the latest last, witho
   const evil = { body: { stringValue: 'x\u001b[2Jy' }, severityNumber: 9, attributes: [] };
   const { run, asked } = await serve(() => [record(2), record(1, evil)]);
   const trace = '0af7651916cd43dd8448eb211c80319c';
-  const filters = ['--severity', 'warn', '--service', 's', '--event', 'e', '--trace', trace, '--text', 'x'];
+  const account = '9F8D2A40-5b0e-4c55-9d5e-0c2f3f6d1a77';
+  const filters = [
+    '--severity',
+    'warn',
+    '--account',
+    account,
+    '--service',
+    's',
+    '--event',
+    'e',
+    '--trace',
+    trace,
+    '--text',
+    'x',
+  ];
   const times = ['--since', '2026-01-01T00:00Z', '--until', '2026-01-02'];
   const { stdout, exitCode } = await run(
     'query',
@@ -87,6 +101,7 @@ test('query sends all filters, and shows a line a record, the latest last, witho
     ['from', '2026-01-01T00:00:00.000Z'],
     ['to', '2026-01-02T00:00:00.000Z'],
     ['min_severity', 'warn'],
+    ['account_id', account.toLowerCase()],
     ['service', 's'],
     ['event_name', 'e'],
     ['trace_id', trace],
@@ -98,6 +113,15 @@ test('query sends all filters, and shows a line a record, the latest last, witho
   ]);
 });
 
+test('query says whose each record is, where they are of several accounts', async () => {
+  const { run } = await serve(() => [{ ...record(2), account_id: 'b' }, record(1)]);
+  expect((await run('query')).stdout.split('\n')).toEqual([
+    expect.stringContaining('agent_cli  a  tool.failed'),
+    expect.stringContaining('agent_cli  b  tool.failed'),
+    '',
+  ]);
+});
+
 test('query --json is one document; a bad option is told before anything is asked', async () => {
   const { run, asked } = await serve(() => [record(1)]);
   expect(JSON.parse((await run('query', '--json', '--oldest')).stdout)).toEqual([record(1)]);
@@ -105,6 +129,7 @@ test('query --json is one document; a bad option is told before anything is aske
     ['--since', 'yesterday'],
     ['--since', '10m', '--until', '1h'],
     ['--attribute', 'x'],
+    ['--account', 'ann@example.com'],
     ['--severity', 'loud'],
   ])
     expect((await run('query', ...bad)).exitCode, bad.join(' ')).toBe(2);

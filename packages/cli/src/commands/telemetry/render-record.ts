@@ -6,10 +6,11 @@ import type { Terminal } from '../../io/terminal.ts';
 /** Attributes that the line shows by themselves, or that tell a person nothing. */
 const told: ReadonlySet<string> = new Set(['event.name', 'event.id', 'service.name']);
 
-/** A record as one line: when, how severe, of which service, its name, body and attributes. */
+/** A record as one line: when, how severe, of which service, its name, body and attributes; and whose, where that is asked. */
 export function renderRecord(
-  { record, received_at: receivedAt, service_name: service }: TelemetryRecord,
+  { record, received_at: receivedAt, service_name: service, account_id: account }: TelemetryRecord,
   terminal: Pick<Terminal, 'style'>,
+  { isWithAccount = false } = {},
 ): string {
   const severityNumber = record.severityNumber ?? 0;
   const severity = (record.severityText || nameOf(severityNumber)).toUpperCase().slice(0, 5).padEnd(5);
@@ -19,6 +20,7 @@ export function renderRecord(
     terminal.style('dim', timeOf(record.timeUnixNano, receivedAt)),
     terminal.style(colourOf(severityNumber), printable(severity)),
     terminal.style('cyan', printable(service)),
+    isWithAccount ? terminal.style('dim', printable(account)) : '',
     terminal.style('bold', printable(typeof eventName === 'string' ? eventName : '')),
     printable(textOf(record.body)),
     ...attributes.map(
