@@ -108,6 +108,18 @@ inEachTopology((the) => {
     await next.program.stop('SIGINT');
   });
 
+  test('an environment that was deleted while its bridge was down does not come back', async () => {
+    const { program, dir, id } = await bridge('deleted');
+    await program.stop('SIGINT');
+    expect(await sallyport('env', 'delete', id, '--yes')).toMatchObject({ code: 0 });
+    const next = await bridge('deleted');
+    expect(next.id).not.toBe(id);
+    expect(next.program.screen).toContain(`The service does not have ${id}`);
+    expect(await status(dir)).toMatchObject([{ environment_id: next.id, status: 'online' }]);
+    expect((await sallyport('env', 'get', id)).code).toBe(4);
+    await next.program.stop('SIGINT');
+  });
+
   test('a second signal kills the sessions, and the gateway knows at once', async () => {
     const { program, dir, id } = await bridge('four', `trap '' INT TERM; echo up; while :; do sleep 1; done`);
     const run = await sallyport('--json', 'session', 'run', 'hello', '--env', id, '--detach');

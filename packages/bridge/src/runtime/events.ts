@@ -8,8 +8,13 @@ export type StopReason = 'bridge_stopped' | 'bridge_killed';
 
 /** What a running bridge tells its embedder. Waits are in milliseconds. */
 export type RuntimeEvent =
-  /** `resumed`: it is the environment of this bridge's last registration. */
-  | { readonly type: 'registered'; readonly environmentId: string; readonly resumed: boolean }
+  /** `resumed`: it is the environment of this bridge's last registration; `instead`: that one, which the service has not any more. */
+  | {
+      readonly type: 'registered';
+      readonly environmentId: string;
+      readonly resumed: boolean;
+      readonly instead?: string;
+    }
   /** The link to the service works: at the start, and again after `offline`, `login_required` or `refused`. */
   | { readonly type: 'polling'; readonly environmentId: string }
   /** Another bridge holds the environment. */

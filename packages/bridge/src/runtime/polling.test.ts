@@ -39,8 +39,26 @@ describe('registration', () => {
     service.environmentId = 'env_asked';
     const { stateDir } = first;
     const second = start({ run: 'true', stateDir, environmentId: 'env_asked' });
-    expect(await second.until('registered')).toMatchObject({ environmentId: 'env_asked', resumed: false });
+    expect(await second.until('registered')).toEqual({
+      type: 'registered',
+      environmentId: 'env_asked',
+      resumed: false,
+    });
     expect((await service.called('register', 2)).body).toMatchObject({ environment_id: 'env_asked' });
+  });
+
+  test('of another environment than the one from before says which that was', async () => {
+    const first = start({ run: 'true', directory: '/tmp' });
+    expect(await first.until('registered')).not.toHaveProperty('instead');
+    await first.stop();
+    service.environmentId = 'env_2';
+    const second = start({ run: 'true', directory: '/tmp', stateDir: first.stateDir });
+    expect(await second.until('registered')).toMatchObject({
+      environmentId: 'env_2',
+      resumed: false,
+      instead: 'env_1',
+    });
+    expect((await service.called('register', 2)).body).toMatchObject({ environment_id: 'env_1' });
   });
 
   test('of no other environment than the named one is kept', async () => {

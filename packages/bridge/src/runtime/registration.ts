@@ -178,11 +178,13 @@ export class Registration {
       generation,
       ...(hintsAt !== undefined && { bridge_ws_url: hintsAt }),
     });
-    const resumed = environmentId === pointer?.environment_id;
+    const last = pointer?.environment_id;
+    const resumed = environmentId === last;
+    const instead = !resumed && last !== undefined && this.#options.environmentId === undefined;
     this.#environmentId = environmentId;
     this.#isRegistered = true;
     this.#backoff.succeeded();
-    context.emit({ type: 'registered', environmentId, resumed });
+    context.emit({ type: 'registered', environmentId, resumed, ...(instead && { instead: last }) });
     this.#options.onHintsAt(hintsAt);
   }
 

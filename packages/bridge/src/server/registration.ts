@@ -9,7 +9,7 @@ export interface RegistrationFacts {
   /** The id that the client sent. */
   readonly sentId: string | undefined;
   readonly bySentId: Environment | undefined;
-  /** The organization that deleted an environment of that id. */
+  /** The organization that deleted an environment of that id, of late. */
   readonly deletedBy: string | undefined;
   /** The caller's environment of the same device, machine name and directory, unless it is archived. */
   readonly byPlace: Environment | undefined;
@@ -17,7 +17,7 @@ export interface RegistrationFacts {
 
 /**
  * Which environment a registration is for: the sent one if it is the caller's or free, else the one of the same place, so
- * that a restart never makes a second; else a new one (`undefined`). Another's id is not told from an unknown one.
+ * that a restart never makes a second; else a new one (`undefined`). Another's id, and a deleted one, get that, too.
  */
 export function judgeRegistration(
   facts: RegistrationFacts,
@@ -26,7 +26,8 @@ export function judgeRegistration(
 ): string | undefined {
   const { sentId, bySentId, deletedBy, byPlace } = facts;
   const isOwn = bySentId?.accountId === caller.accountId && bySentId.organizationId === caller.organizationId;
-  const isFree = bySentId === undefined && (deletedBy === undefined || deletedBy === caller.organizationId);
+  // What was deleted does not come back under its id: sessions and people know it as gone.
+  const isFree = bySentId === undefined && deletedBy === undefined;
   const isActive = bySentId?.archivedAt === null;
   if (sentId !== undefined && isId('env', sentId) && ((isOwn && isActive) || isFree)) {
     if (bySentId) refuseLive(bySentId, caller, given);

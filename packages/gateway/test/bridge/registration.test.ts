@@ -74,9 +74,38 @@ describe('a registration', () => {
     await expect(poll(id)).rejects.toMatchObject({ code: 'environment_deleted' });
     await expect(poll(id, stranger)).rejects.toMatchObject({ code: 'not_found' });
     await expect(engine.bridge.unregister(owner, id)).rejects.toMatchObject({ status: 404 });
+    // The bridge of that directory starts again, with what it remembers: it is another environment.
     const again = await engine.bridge.register(owner, { ...place, environment_id: id }, 'device');
-    expect(again.environment_id).toBe(id);
+    expect(again.environment_id).not.toBe(id);
+    await expect(poll(id)).rejects.toMatchObject({ code: 'environment_deleted' });
   });
+});
+
+test('an environment that was deleted is known as that for a season', async () => {
+  const { engine, register, clock } = openHarness();
+  const days = async (count: number) => {
+    clock.jump(count * 24 * 3600_000);
+    // Each removal clears up behind others.
+    await engine.bridge.unregister(owner, await register());
+  };
+  const id = await register();
+  await engine.environments.delete(owner, id);
+  const takeUp = async () =>
+    (await engine.bridge.register(colleague, { ...place, environment_id: id }, 'other')).environment_id;
+  await days(89);
+  expect(await takeUp()).not.toBe(id);
+  await days(2);
+  await expect(engine.environments.get(owner, id)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a managed environment whose bridge was removed takes a bridge again, under its id', async () => {
+  const { engine } = openHarness();
+  const { id } = await engine.environments.create(owner, { ...place, metadata: {} });
+  const sent = { ...place, environment_id: id };
+  for (let round = 0; round < 2; round += 1) {
+    expect((await engine.bridge.register(owner, sent, 'device')).environment_id).toBe(id);
+    await engine.bridge.unregister(owner, id);
+  }
 });
 
 describe('a bridge that says it stops', () => {

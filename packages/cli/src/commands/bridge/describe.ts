@@ -11,9 +11,10 @@ export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
 function lineFor(event: RuntimeEvent): string | undefined {
   switch (event.type) {
     case 'registered':
-      return event.resumed
-        ? `Environment ${event.environmentId} is taken up again.`
-        : `Registered as environment ${event.environmentId}.`;
+      if (event.resumed) return `Environment ${event.environmentId} is taken up again.`;
+      return event.instead === undefined
+        ? `Registered as environment ${event.environmentId}.`
+        : `The service does not have ${event.instead}, as which this directory was registered: it was deleted or archived, or is not this account's. Registered as environment ${event.environmentId}, a new one.`;
     case 'polling':
       return 'Waiting for work; Ctrl-C ends.';
     case 'occupied':

@@ -16,8 +16,11 @@ import type { StopAll } from './bridge-environment-stop.ts';
 import { select, selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
 import type { UnattachedWork } from './bridge-unattached.ts';
 
-/** How long it is told that an environment was deleted, rather than that there is none. */
-const tombstoneMs = 24 * 3600 * 1000;
+/**
+ * How long it is told that an environment was deleted, rather than that there is none: a bridge that finds none registers it
+ * anew, and its machine may have been off over a holiday.
+ */
+const tombstoneMs = 90 * 24 * 3600 * 1000;
 
 type EnvironmentActs = Pick<
   BridgeActs,
