@@ -1,6 +1,11 @@
 import { nextTick } from 'node:process';
 import { decodePlace, pageOf, ServiceError, toTimestamp, type Page } from '@sallyport/core';
-import type { CreateSessionRequest, NewEvent, Session as WireSession } from '@sallyport/core/contract';
+import type {
+  CreateSessionRequest,
+  NewEvent,
+  SessionStatus,
+  Session as WireSession,
+} from '@sallyport/core/contract';
 import type { ResumeFrom } from '../protocol/resume.ts';
 import { timing, type Context } from './context.ts';
 import { environmentDeleted } from './environment-errors.ts';
@@ -10,6 +15,7 @@ import { draftEvents, noSuchSession } from './log.ts';
 import type { Appended, Caller, Session } from './records.ts';
 import type { PollQueue } from './queue.ts';
 import type { Registry } from './registry.ts';
+import { isFilter, isWanted, mostScanned, type SessionsAsked } from './session-filter.ts';
 import { sessionStatus } from './states.ts';
 import { sessionTopic, workTopic } from './topics.ts';
 
@@ -25,15 +31,8 @@ export interface Sessions {
     options?: { readonly idempotencyKey?: string | undefined },
   ): Promise<WireSession>;
   get(caller: Caller, id: string): Promise<WireSession>;
-  /** Newest first; `accountId`: only those that this account created. */
-  list(
-    caller: Caller,
-    query: {
-      readonly limit: number;
-      readonly offset?: string | undefined;
-      readonly accountId?: string | undefined;
-    },
-  ): Promise<Page<WireSession>>;
+  /** Newest first. A page of a filtered list may be short, or empty, though there is a next one. */
+  list(caller: Caller, query: SessionsAsked): Promise<Page<WireSession>>;
   /** For who created it, the account of its environment and admins: else `forbidden`. */
   delete(caller: Caller, id: string): Promise<{ readonly id: string; readonly deleted: true }>;
   /** Throws `session_ended` and `quota_exceeded`. */
@@ -101,15 +100,18 @@ export function createSessions(
       return { ...toWire(session), session_context: session.context, last_seq: head?.lastSeq ?? 0 };
     },
 
-    async list(caller, { limit, offset, accountId }) {
+    async list(caller, { limit, offset, accountId, ...filter }) {
+      const most = isFilter(filter) ? Math.max(limit, mostScanned) : limit;
       const read = await store.reads.sessions({
         organizationId: caller.organizationId,
         accountId,
-        limit: limit + 1,
+        limit: most + 1,
         before: offset === undefined ? undefined : decodePlace(offset),
       });
-      const { items, next } = pageOf(read, limit);
-      return { items: items.map(toWire), next };
+      const scanned = pageOf(read, most);
+      const wanted = scanned.items.filter((each) => isWanted(each, statusOf(each), filter));
+      const { items, next } = pageOf(wanted, limit);
+      return { items: items.map(toWire), next: next ?? scanned.next };
     },
 
     async delete(caller, id) {
@@ -140,15 +142,17 @@ export function createSessions(
     },
   };
 
+  function statusOf({ environmentId, workState, seen }: Session): SessionStatus {
+    return sessionStatus(workState, seen !== null && presence.status(environmentId, seen) === 'online');
+  }
+
   function toWire(session: Session): WireSession {
-    const { environmentId, seen } = session;
-    const isOnline = seen !== null && presence.status(environmentId, seen) === 'online';
     return {
       id: session.id,
       title: session.title,
-      environment_id: environmentId,
+      environment_id: session.environmentId,
       work_id: session.workId,
-      status: sessionStatus(session.workState, isOnline),
+      status: statusOf(session),
       tags: [...session.tags],
       account: { id: session.accountId },
       created_at: toTimestamp(session.createdAt),

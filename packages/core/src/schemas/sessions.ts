@@ -89,10 +89,19 @@ export const Session = z.looseObject({
 });
 export type Session = z.infer<typeof Session>;
 
+const aStatus = `(?:${SessionStatus.options.join('|')})`;
+const statusList = new RegExp(`^${aStatus}(?:,${aStatus})*$`);
+
+/** A page of a filtered list may be short, or empty, and have a next one: `Link` alone says whether there are more. */
 export const SessionsQuery = z.object({
   limit: z.exactOptional(integerParam(1, Number.MAX_SAFE_INTEGER)),
   offset: z.exactOptional(z.string()),
   account_id: z.exactOptional(Uuid.min(1)).describe('only those that this account created'),
+  environment_id: z.exactOptional(z.string().min(1)).describe('only those of this environment'),
+  status: z
+    .exactOptional(z.string().regex(statusList, 'must be statuses of a session, with commas between them'))
+    .describe('comma-separated: only those with one of these'),
+  tag: z.exactOptional(z.string().min(1)).describe('only those with this tag'),
 });
 
 export const AppendEventsRequest = z.looseObject({

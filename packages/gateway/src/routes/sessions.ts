@@ -1,6 +1,6 @@
 import { resumeFrom, type BridgeEngine, type FollowerItem } from '@sallyport/bridge/server';
 import { ServiceError } from '@sallyport/core';
-import { contract } from '@sallyport/core/contract';
+import { contract, type SessionStatus } from '@sallyport/core/contract';
 import type { Accounts } from '@sallyport/oauth/server';
 import type { Handlers, SseFrame } from '../http/handler.ts';
 import { toBridgeCaller } from './bridge.ts';
@@ -24,6 +24,10 @@ export function sessionsHandlers(
         limit: pageSize(contract.sessions.list, query.limit),
         offset: query.offset,
         accountId: query.account_id,
+        environmentId: query.environment_id,
+        // The row has let statuses through alone.
+        statuses: query.status?.split(',') as SessionStatus[] | undefined,
+        tag: query.tag,
       });
       linkNextPage(request, reply, next);
       return withEmails(items, caller, accounts);
