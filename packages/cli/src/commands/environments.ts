@@ -4,20 +4,18 @@ import type { Connection } from '../connect.ts';
 import { ago } from '../io/ago.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { table } from '../io/table.ts';
-import { largestPage } from './take.ts';
+import { gather, largestPage } from './take.ts';
 
 const mostNamed = 5;
 
-/** The organization's environments that have a bridge, all of them. */
-export async function listEnvironments(
-  { clientOptions, organizationId }: Connection,
+/** The organization's environments that have a bridge, or had one of late. */
+export function listEnvironments(
+  { clientOptions, organizationId }: Pick<Connection, 'clientOptions' | 'organizationId'>,
   signal: AbortSignal,
 ): Promise<readonly OrganizationEnvironment[]> {
-  const environments: OrganizationEnvironment[] = [];
   const input = { params: { org_uuid: organizationId }, query: { limit: largestPage } };
-  for await (const { body } of pages(clientOptions, contract.bridge.list, input, { signal }))
-    environments.push(...body.environments);
-  return environments;
+  const listed = pages(clientOptions, contract.bridge.list, input, { signal });
+  return gather(listed, ({ environments }) => environments);
 }
 
 /** The environment that a session goes to where none is named: the only one online. */
@@ -32,27 +30,12 @@ export function onlyOnline(
     const rows = online.map((each) => [each.environment_id, each.machine_name, each.directory]);
     throw new CommandError(
       'several_environments',
-      `Several environments are online:\n${table(['ID', 'MACHINE', 'DIRECTORY'], rows)}`,
+      `Several environments are online:\n${table(['ID', 'NAME', 'DIRECTORY'], rows)}`,
       exitCodes.usage,
-      'Name one with --env ID.',
+      'Name one with --env: by its id, the beginning of it, or its name.',
     );
   }
   return only;
-}
-
-/**
- * What `--env` names: an environment by its id, or by `tag:NAME` the one online with that tag which has the fewest sessions.
- * `undefined`: the only one online.
- */
-export async function chooseEnvironment(
-  connection: Connection,
-  given: string | undefined,
-  { now, signal }: { readonly now: number; readonly signal: AbortSignal },
-): Promise<string> {
-  const tag = given?.startsWith('tag:') ? given.slice('tag:'.length) : undefined;
-  if (given !== undefined && tag === undefined) return given;
-  const environments = await listEnvironments(connection, signal);
-  return (tag === undefined ? onlyOnline(environments, now) : freest(environments, tag)).environment_id;
 }
 
 /** The environment online with that tag which runs the fewest sessions. */
@@ -74,8 +57,9 @@ export function freest(
   );
 }
 
-function tagsOf({ tags }: OrganizationEnvironment['metadata']): readonly unknown[] {
-  return Array.isArray(tags) ? tags : [];
+/** The tags by which `--env tag:NAME` and lists know an environment. */
+export function tagsOf({ tags }: OrganizationEnvironment['metadata']): readonly string[] {
+  return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [];
 }
 
 function noneOnline(environments: readonly OrganizationEnvironment[], now: number): CommandError {
@@ -88,7 +72,7 @@ function noneOnline(environments: readonly OrganizationEnvironment[], now: numbe
     known.length === 0
       ? ['No environment is online.', 'in a working directory']
       : [
-          `No environment is online; these are known:\n${table(['ID', 'MACHINE', 'DIRECTORY', 'LAST SEEN'], rows)}${more}`,
+          `No environment is online; these are known:\n${table(['ID', 'NAME', 'DIRECTORY', 'LAST SEEN'], rows)}${more}`,
           "in an environment's directory",
         ];
   return new CommandError(

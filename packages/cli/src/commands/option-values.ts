@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from './duration.ts';
 
 export function positiveInteger(text: string): number {
@@ -27,7 +27,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** An environment's id, or `tag:NAME`. */
+/** What names an environment, or `tag:NAME`. */
 export function environmentChoice(text: string): string {
   if (/^tag:\s*$/.test(text)) throw new InvalidArgumentError('tag:NAME needs a name');
   return text;
@@ -36,6 +36,17 @@ export function environmentChoice(text: string): string {
 /** For an option that may be repeated. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];
+}
+
+/** An option of which one of `values` is chosen at a time; `a,b` is both, and it may be repeated. */
+export function choices(flags: string, description: string, values: readonly string[]): Option {
+  const parse = (text: string, previous: readonly string[]): readonly string[] => {
+    const given = text.split(',').map((value) => value.trim());
+    if (!given.every((value) => values.includes(value)))
+      throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`);
+    return [...new Set([...previous, ...given])];
+  };
+  return new Option(flags, `${description}; may be repeated`).choices(values).default([]).argParser(parse);
 }
 
 /** Names of subprotocols (RFC 6455 4.1), each once. */

@@ -1,3 +1,4 @@
+import { ServiceError } from '@sallyport/core';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { Context } from '../context.ts';
@@ -37,4 +38,32 @@ export async function take<Item>(
     terminal.note(`There are more than ${shown}: see them with --all.`);
   }
   return all ? taken : taken.slice(0, limit);
+}
+
+/** How many pages are looked through for one thing. */
+const mostPages = 10;
+
+/** What the pages of a list have, within that bound. */
+export async function gather<Body, Item>(
+  pages: AsyncIterable<{ readonly body: Body }>,
+  itemsOf: (body: Body) => readonly Item[],
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let count = 0;
+  for await (const { body } of pages) {
+    items.push(...itemsOf(body));
+    count += 1;
+    if (count === mostPages) break;
+  }
+  return items;
+}
+
+/** Nothing, where the service does not have such a list at all. */
+export async function orNone<Item>(listing: Promise<readonly Item[]>): Promise<readonly Item[]> {
+  try {
+    return await listing;
+  } catch (error) {
+    if (error instanceof ServiceError && [404, 405, 501].includes(error.status)) return [];
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { neutralDialect } from '@sallyport/core';
+import { didYouMean, neutralDialect } from '@sallyport/core';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import type { Profile, ProjectFile, UserFile, Values } from './files.ts';
 import { defaultBaseUrl, keyNames, settingKeys, type CredentialStore, type KeyName } from './keys.ts';
@@ -109,9 +109,12 @@ export function profileNamed({ profiles }: UserFile, name: string, from?: string
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const known = Object.keys(profiles);
+  const which = from === undefined ? '' : `, which ${from} names`;
   throw new CommandError(
     'unknown_profile',
-    `There is no profile ${JSON.stringify(name)}${from === undefined ? '' : `, which ${from} names`}.`,
+    [`There is no profile ${JSON.stringify(name)}${which}.`, didYouMean(name, known)]
+      .filter(Boolean)
+      .join(' '),
     from === undefined ? exitCodes.notFound : exitCodes.usage,
     `Make it: sallyport profile add ${name} --base-url URL${known.length > 0 ? ` (there are: ${known.join(', ')})` : ''}`,
   );

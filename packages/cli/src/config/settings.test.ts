@@ -182,6 +182,11 @@ describe('the files', () => {
     ['config/config.json', { profiles: { a: { telemetry: 'off' } } }, /the profile a names a telemetry/],
     ['project/.sallyport.json', { 'credential-store': 'file' }, /sets credential-store, which a project/],
     ['config/config.json', { profile: 'gone' }, /no profile "gone", which .*config\.json names/],
+    [
+      'config/config.json',
+      { profile: 'wrok', profiles: { work: {} } },
+      /no profile "wrok", which .* names\. Did you mean work\?/,
+    ],
     ['project/.sallyport.json', { profil: 'x' }, /Did you mean profile\?/],
     ['project/.sallyport.json', { profile: '__proto__' }, /no profile "__proto__"/],
   ])('%s with %j is refused with the reason', (name, content, reason) => {

@@ -8,6 +8,7 @@ export const exitCodes = {
   conflict: 5,
   unreachable: 6,
   interrupted: 130,
+  readerGone: 141,
 } as const;
 
 /** Each in words, for the help and the page. */
@@ -20,9 +21,14 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   conflict: 'conflict',
   unreachable: 'unreachable or timed out',
   interrupted: 'interrupted',
+  readerGone: 'nobody reads on',
 };
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+export interface CommandErrorOptions extends ErrorOptions {
+  readonly details?: Readonly<Record<string, unknown>>;
+}
 
 /** Ends a command with a sentence for the person, a next step, and an exit code. */
 export class CommandError extends Error {
@@ -31,17 +37,20 @@ export class CommandError extends Error {
   readonly exitCode: ExitCode;
   /** What to do now, as a sentence or a command; `undefined`: nothing, as it is what the person wanted. */
   readonly nextStep: string | undefined;
+  /** What a script is told besides. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     code: string,
     message: string,
     exitCode: ExitCode,
     nextStep: string | undefined,
-    options?: ErrorOptions,
+    { details = {}, ...options }: CommandErrorOptions = {},
   ) {
     super(message, options);
     this.code = code;
     this.exitCode = exitCode;
     this.nextStep = nextStep;
+    this.details = details;
   }
 }

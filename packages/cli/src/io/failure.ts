@@ -34,7 +34,7 @@ export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.Pr
 export function tellFailure({ message, nextStep, exitCode }: Failure, terminal: Terminal): void {
   const text = printableLines([message, nextStep].filter((line) => line !== undefined).join('\n'));
   // Whoever leaves has made no error.
-  const isLeaving = exitCode === exitCodes.interrupted;
+  const isLeaving = exitCode === exitCodes.interrupted || exitCode === exitCodes.readerGone;
   terminal.note(isLeaving ? text : `${terminal.style('red', 'error:', 'err')} ${text}`);
 }
 
@@ -45,12 +45,13 @@ function given(value: string | undefined): boolean {
 /** Turns whatever was thrown into one sentence, a next step and an exit code; never a stack trace. */
 export function toFailure(error: unknown, env: NodeJS.ProcessEnv = {}): Failure {
   if (error instanceof CommandError) {
+    const details = { ...(error.cause instanceof ServiceError && detailsOf(error.cause)), ...error.details };
     return {
       code: error.code,
       message: error.message,
       exitCode: error.exitCode,
       ...nextStep(error.nextStep),
-      ...(error.cause instanceof ServiceError && { details: detailsOf(error.cause) }),
+      ...(Object.keys(details).length > 0 && { details }),
     };
   }
   if (error instanceof TransportError) return fromTransport(error);

@@ -1,30 +1,46 @@
+import { systemClock, type Clock } from '@sallyport/core';
 import { exitCodes } from './exit.ts';
 
 /** The person's wish to stop: the first signal asks, the second one insists, the third one ends the process. */
 export interface Interrupt {
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP. */
   readonly asked: AbortSignal;
-  /** Aborts at the second one. */
+  /** Aborts at the second one, and some time after SIGHUP: nobody is left to insist. */
   readonly insisted: AbortSignal;
   /** Lets go of the signals. */
   release(): void;
 }
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Longer than what is asked to end gracefully takes. */
+export const hangUpMs = 20_000;
 
-export function watchInterrupts(): Interrupt {
+export function watchInterrupts(clock: Clock = systemClock): Interrupt {
   const asked = new AbortController();
   const insisted = new AbortController();
+  let hasHungUp = false;
   const onSignal = () => {
     if (insisted.signal.aborted) process.exit(exitCodes.interrupted);
     (asked.signal.aborted ? insisted : asked).abort();
   };
-  for (const signal of signals) process.on(signal, onSignal);
+  // The kernel says it, the shell may say it again, and so do we.
+  const onHangUp = () => {
+    if (hasHungUp) return;
+    hasHungUp = true;
+    onSignal();
+    clock.after(hangUpMs, () => insisted.abort());
+  };
+  const handlers = { SIGINT: onSignal, SIGTERM: onSignal, SIGHUP: onHangUp };
+  for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
   return {
     asked: asked.signal,
     insisted: insisted.signal,
     release() {
-      for (const signal of signals) process.off(signal, onSignal);
+      for (const [signal, handler] of Object.entries(handlers)) process.off(signal, handler);
     },
   };
+}
+
+/** The terminal is gone, whether the kernel says so or not. */
+export function hangUp(): void {
+  process.kill(process.pid, 'SIGHUP');
 }

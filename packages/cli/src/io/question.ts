@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { setImmediate } from 'node:timers/promises';
+import { hangUp } from './interrupt.ts';
 
 /** Whether a person is there who could answer. */
 export function hasTerminal(): boolean {
@@ -9,8 +10,11 @@ export function hasTerminal(): boolean {
 /** Asks the person; rejects when `signal` aborts. What was typed before the question was there is no answer to it. */
 export async function question(text: string, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
+  // A terminal has no end, unless it is gone. Each listener once, however often somebody is asked.
+  for (const event of ['end', 'error']) stdin.off(event, hangUp).on(event, hangUp);
   await forgetTyped(stdin);
   const asking = createInterface({ input: stdin, output: process.stderr });
+  asking.on('error', hangUp);
   // In raw mode readline gets Ctrl-C instead of the process.
   asking.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { hangUp } from './interrupt.ts';
 
 /** To the first column, and erased from there on (ECMA-48 EL). */
 const eraseLine = '\r\u001B[K';
@@ -28,6 +29,11 @@ export interface Terminal {
   status(line: string | undefined): void;
   /** How wide stderr is for what is drawn: 0 with `--json`, and where it is no terminal or one without colours. */
   readonly columns: number;
+  /**
+   * What the reader of stdout leaves behind by going away, which else is no failure: `act` tells of it, and gives the exit code.
+   * Gives what takes that back.
+   */
+  onReaderGone(act: () => number): () => void;
   /** Styles text for stdout or stderr; `NO_COLOR`, `FORCE_COLOR` and pipes are obeyed. */
   style(style: Style, text: string, stream?: 'out' | 'err'): string;
 }
@@ -40,8 +46,12 @@ export interface Streams {
 /** Whatever is written, help too. */
 export function outliveReaders({ stdout, stderr }: Streams = process): void {
   // A reader that has seen enough (`| head`) is no failure.
+  let isTerminalGone = false;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
+    // A terminal that is gone takes no more; what that means is the command's to say.
+    isTerminalGone ||= error.code === 'EIO' && stdout.isTTY;
+    if (isTerminalGone) return hangUp();
     stderr.write(`error: stdout cannot be written: ${error.message}\n`);
     process.exit(1);
   });
@@ -81,6 +91,13 @@ export function createTerminal(
       isStatusShown = line !== undefined;
     },
     columns,
+    onReaderGone(act) {
+      const listener = (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EPIPE') process.exit(act());
+      };
+      stdout.prependListener('error', listener);
+      return () => stdout.off('error', listener);
+    },
     style(style, text, stream = 'out') {
       if (env['NO_COLOR']) return text;
       return styleText(style, text, { stream: stream === 'out' ? stdout : stderr, validateStream: true });

@@ -7,6 +7,7 @@ import { CommandError, exitCodes } from '../../io/exit.ts';
 import { size } from '../../io/size.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
+import { ambiguous, meantBy } from '../meant.ts';
 import { bridgesHere, ofDirectory } from './local.ts';
 
 export interface BridgeCleanOptions {
@@ -34,7 +35,7 @@ export async function bridgeClean(
   const signal = context.interrupt.asked;
   const all = bridgesOf(context, dir).map((bridge) => bridge.leftovers(context.clock));
   const sessions = all.flatMap((each) => each.sessions);
-  const wanted = new Set(named);
+  const wanted = new Set(named.map((given) => sessionMeant(given, sessions)));
   refuseUnknown(wanted, sessions);
   if (named.length > 0 && !yes)
     await confirm(
@@ -99,6 +100,17 @@ function bridgesOf(context: Context, dir: string | undefined): readonly LocalBri
     exitCodes.notFound,
     'See those of this machine: sallyport bridge status',
   );
+}
+
+/** By its id, or the beginning of it. */
+export function sessionMeant(
+  given: string,
+  sessions: readonly Pick<LeftSession, 'sessionId' | 'directory'>[],
+): string {
+  const found = meantBy(given, sessions, 'session', ({ sessionId: id }) => ({ id }));
+  const rows = found.map(({ sessionId, directory }) => [sessionId, directory]);
+  if (rows.length > 1) throw ambiguous(given, 'session', ['ID', 'DIRECTORY'], rows);
+  return found[0]?.sessionId ?? given;
 }
 
 function refuseUnknown(wanted: ReadonlySet<string>, sessions: readonly LeftSession[]): void {

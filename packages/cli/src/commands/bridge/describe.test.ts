@@ -13,6 +13,14 @@ test.each([
   expect(describeRuntimeEvent(event as Parameters<typeof describeRuntimeEvent>[0])).not.toMatch(/\p{Cc}/u);
 });
 
+test('a directory that gets another environment than it had is told which it had', () => {
+  const registered = { type: 'registered', environmentId: 'env_2', resumed: false } as const;
+  expect(describeRuntimeEvent(registered)).toBe('Registered as environment env_2.');
+  expect(describeRuntimeEvent({ ...registered, instead: 'env_1' })).toMatch(
+    /does not have env_1, .* deleted .* Registered as environment env_2, a new one\.$/,
+  );
+});
+
 test.each([
   [
     new ServiceError('invalid_token', 'No.'),

@@ -1,8 +1,11 @@
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import type { Output } from '../../io/terminal.ts';
+import { environmentNamed } from '../environment-named.ts';
+import { isWholeId } from '../meant.ts';
 import { neededCommand } from './needed-command.ts';
 import { runWords, type BridgeRunOptions } from './run-options.ts';
 import { unitOf, unitText } from './unit.ts';
@@ -23,13 +26,14 @@ export async function bridgeInstall(context: Context, options: BridgeInstallOpti
       exitCodes.usage,
       'Name one that exists: --dir DIRECTORY',
     );
+  const env = await wholeId(context, options.env);
   const program = [process.execPath, realpathSync(process.argv[1] ?? '')];
   const words = [
     ...program,
     // A profile has a login of its own, which its address alone does not lead to.
     ...(settings.profile === undefined ? ['--base-url', settings.baseUrl] : ['--profile', settings.profile]),
     ...['bridge', 'run'],
-    ...runWords({ ...options, exec, dir: directory }),
+    ...runWords({ ...options, exec, dir: directory, ...(env !== undefined && { env }) }),
   ];
   const text = unitText(context, { directory, words });
   const { name, file } = unitOf(context, directory);
@@ -56,6 +60,12 @@ export async function bridgeInstall(context: Context, options: BridgeInstallOpti
     `See what it says:\n  journalctl --user --unit ${name} --follow`,
   ].join('\n');
   return { json: { ...json, replaced: isReplaced }, human };
+}
+
+/** A name may come to mean another environment later; only what is no whole id needs the gateway. */
+async function wholeId(context: Context, given: string | undefined): Promise<string | undefined> {
+  if (given === undefined || isWholeId('env', given)) return given;
+  return environmentNamed(await connect(context), given, context.interrupt.asked);
 }
 
 function wasThere(file: string): boolean {

@@ -20,7 +20,7 @@ export function runOptions(command: Command): Command {
   return command
     .option('--dir <directory>', 'the working directory', process.cwd())
     .option('--name <name>', 'the name of this machine in lists; a managed environment keeps its own')
-    .option('--env <id>', 'be the bridge of this environment; see `env create`')
+    .option('--env <environment>', 'be the bridge of this one, by id or name; see `env create`')
     .option('--exec <command>', 'the command of each session; it gets the events as NDJSON on stdin')
     .option('--max-sessions <number>', 'sessions at the same time', positiveInteger, 4)
     .option('--tag <name>', 'a tag, for `session run --env tag:NAME`; may be repeated', collect, [])

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
 import { advising } from '../../io/next-step.ts';
 import { version } from '../../version.ts';
+import { environmentNamed } from '../environment-named.ts';
 import { deviceTokens } from './device-tokens.ts';
 import { neededCommand } from './needed-command.ts';
 import { tellOfOthers } from './others.ts';
@@ -23,7 +24,9 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
   const { terminal, interrupt } = context;
   const directory = resolve(options.dir);
   const connection = await connect(context);
-  if (options.env !== undefined) await requireEnvironment(connection, options.env, interrupt.asked);
+  const environmentId =
+    options.env === undefined ? undefined : await environmentNamed(connection, options.env, interrupt.asked);
+  if (environmentId !== undefined) await requireEnvironment(connection, environmentId, interrupt.asked);
   const name = options.name ?? hostname();
   const watch = watcher(context);
   const over = new AbortController();
@@ -35,7 +38,7 @@ export async function bridgeRun(context: Context, options: Options): Promise<num
     runnerVersion: version,
     directory,
     name,
-    ...(options.env !== undefined && { environmentId: options.env }),
+    ...(environmentId !== undefined && { environmentId }),
     run,
     maxSessions: options.maxSessions,
     stateDir: context.settings.stateDir,

@@ -4,6 +4,7 @@ import { sleep } from '@sallyport/core';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import type { Output } from '../../io/terminal.ts';
+import { meantBy } from '../meant.ts';
 import { bridgesHere, ofDirectory, severalBridges } from './local.ts';
 
 /** Longer than a bridge gives its sessions to end. */
@@ -18,16 +19,16 @@ export interface BridgeStopOptions {
 export async function bridgeStop(
   context: Context,
   { dir }: BridgeStopOptions,
-  environmentId?: string,
+  given?: string,
 ): Promise<Output> {
   const { clock, interrupt, terminal } = context;
   const find = () =>
-    environmentId === undefined
+    given === undefined
       ? ofDirectory(bridgesHere(context), dir)
-      : bridgesHere(context).filter((each) => each.environmentId === environmentId);
+      : meantBy(given, bridgesHere(context), 'env', ({ environmentId: id = '', name }) => ({ id, name }));
   const running = find().filter(({ pid }) => pid !== undefined);
   const [bridge, ...others] = running;
-  if (bridge?.pid === undefined) throw noneRuns(environmentId, dir);
+  if (bridge?.pid === undefined) throw noneRuns(given, dir);
   if (others.length > 0)
     throw severalBridges(running, 'Name the environment: sallyport bridge stop ENVIRONMENT');
   const { pid, directory } = bridge;
@@ -65,8 +66,8 @@ function signal({ directory }: LocalBridge, pid: number): void {
   }
 }
 
-function noneRuns(environmentId: string | undefined, dir: string): CommandError {
-  const which = environmentId === undefined ? `in ${resolve(dir)}` : `for ${environmentId} on this machine`;
+function noneRuns(given: string | undefined, dir: string): CommandError {
+  const which = given === undefined ? `in ${resolve(dir)}` : `for ${given} on this machine`;
   return new CommandError(
     'not_running',
     `No bridge runs ${which}.`,

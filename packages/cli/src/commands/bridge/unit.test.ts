@@ -97,7 +97,7 @@ test('a bridge is installed, shown and uninstalled; what it runs takes what it i
     'true',
     '--interactive',
     '--env',
-    'env_1',
+    'env_00000000000000000000000001',
   ];
 
   const printed = await run('install', ...options, '--print');
@@ -107,7 +107,7 @@ test('a bridge is installed, shown and uninstalled; what it runs takes what it i
   expect([node, main]).toEqual([process.execPath, join(import.meta.dirname, '../../main.ts')]);
   expect(words).toEqual([
     ...['--base-url', 'http://127.0.0.1:8787', 'bridge', 'run', '--dir', cwd],
-    ...['--env', 'env_1', '--exec', 'echo "$1" 50%'],
+    ...['--env', 'env_00000000000000000000000001', '--exec', 'echo "$1" 50%'],
     ...[
       '--max-sessions',
       '4',

@@ -5,6 +5,7 @@ import { confirm } from '../../io/confirm.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { advising } from '../../io/next-step.ts';
 import type { Output } from '../../io/terminal.ts';
+import { environmentNamed } from '../environment-named.ts';
 import { listEnvironments } from '../environments.ts';
 import { aboutEnvironment, bridgesHere, ofDirectory, severalBridges } from './local.ts';
 
@@ -19,9 +20,10 @@ export async function bridgeUnregister(
   { dir, yes = false }: BridgeUnregisterOptions,
   given?: string,
 ): Promise<Output> {
-  const environmentId = environmentOf(context, dir, given);
-  const known = bridgesHere(context).filter((each) => each.environmentId === environmentId);
+  const named = environmentOf(context, dir, given);
   const connection = await connect(context);
+  const environmentId = await environmentNamed(connection, named, context.interrupt.asked);
+  const known = bridgesHere(context).filter((each) => each.environmentId === environmentId);
   const { client } = connection;
   if (!yes && (await isOnline(context, connection, environmentId)))
     await confirm(

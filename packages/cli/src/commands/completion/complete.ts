@@ -9,7 +9,7 @@ export interface Candidate {
 }
 
 /** What only this machine or the gateway knows the values of. */
-export type Named = 'profile' | 'session' | 'environment' | 'managed environment';
+export type Named = 'profile' | 'session' | 'environment';
 
 /** The settings that the words before give: the values are of that gateway. */
 export type GivenFlags = Pick<SettingsFlags, 'baseUrl' | 'profile'>;
@@ -93,9 +93,8 @@ function kindOf(taking: Option | Argument, command: Command): Named | undefined 
   if (/profile/.test(name)) return 'profile';
   if (name === 'session' || /^--session /.test(name) || (name === 'id' && group === 'session'))
     return 'session';
-  if (name === 'id' && group === 'env') return 'managed environment';
-  if (/^--env /.test(name)) return group === 'bridge' ? 'managed environment' : 'environment';
-  return name === 'environment' ? 'environment' : undefined;
+  const isEnvironment = name === 'environment' || /^--env /.test(name) || (name === 'id' && group === 'env');
+  return isEnvironment ? 'environment' : undefined;
 }
 
 function subcommandsOf(command: Command): readonly Candidate[] {

@@ -33,6 +33,8 @@ describe('the candidates are', () => {
   test('the choices of arguments and flags, and nothing where only the person knows', async () => {
     expect(await values('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(await values('config', 'set', 'b')).toEqual(['base-url']);
+    expect(await values('session', 'list', '--status', 'd')).toEqual(['disconnected', 'done']);
+    expect(await values('env', 'list', '--state=on')).toEqual(['--state=online']);
     expect(await values('config', 'set', 'base-url', '')).toEqual([]);
     expect(await values('session', 'run', '--title', '')).toEqual([]);
     expect(await values('session', 'run', '--title=')).toEqual([]);
@@ -55,14 +57,17 @@ describe('the candidates are', () => {
   test.each([
     ['session', 'session show '],
     ['session', 'session wait session_1 '],
+    ['session', 'session approve '],
+    ['session', 'session requests '],
     ['session', 'feedback --session '],
     ['session', 'bridge clean '],
     ['environment', 'session run look --env '],
     ['environment', 'session run look --env='],
+    ['environment', 'session list --env '],
     ['environment', 'bridge unregister '],
-    ['managed environment', 'env get '],
-    ['managed environment', 'env delete env_1 '],
-    ['managed environment', 'bridge run --env '],
+    ['environment', 'env get '],
+    ['environment', 'env delete env_1 '],
+    ['environment', 'bridge run --env '],
     ['nothing', 'keys revoke '],
     ['nothing', 'session send session_1 '],
   ])('ids where a %s is taken: %s', async (wanted, typed) => {

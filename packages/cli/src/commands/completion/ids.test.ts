@@ -17,7 +17,14 @@ const bridge = {
   ...{ environment_id: 'env_1', ...place, worker_type: 'cowork', status: 'online' },
   ...{ last_seen_at: at, active_sessions: 0 },
 };
-const managed = { id: 'env_2', ...place, created_at: at, updated_at: at, archived_at: null };
+const managed = {
+  id: 'env_2',
+  ...place,
+  machine_name: 'build-1',
+  created_at: at,
+  updated_at: at,
+  archived_at: null,
+};
 
 let cwd: string;
 let service: Service;
@@ -43,15 +50,24 @@ const complete = (typed: string, env: NodeJS.ProcessEnv = {}) =>
     env: { SALLYPORT_BASE_URL: service.baseUrl, ...env },
   });
 
+const lists = [`organizations/${organization}/environments?limit=1000`, '/v1/environments?limit=1000'];
+const known = ['env_1\tonline: laptop /src', 'env_2\toffline: build-1 /src', 'laptop\t/src', 'build-1\t/src'];
+
 test.each([
-  ['session show ', 'session_1\tdone: fix the [2J test\nsession_2\tdone: fix the [2J test\n', 'sessions'],
-  ['session wait session_1 session_2', 'session_2\tdone: fix the [2J test\n', 'sessions'],
-  ['session run look --env ', 'env_1\tonline: laptop /src\n', `organizations/${organization}/environments`],
-  ['session run look --env=', '--env=env_1\tonline: laptop /src\n', 'environments'],
-  ['env get ', 'env_2\tlaptop /src\n', 'environments'],
-])('%s: the newest that the gateway has', async (typed, stdout, path) => {
-  expect(await complete(typed)).toEqual({ exitCode: 0, stdout, stderr: '' });
-  expect(service.lines()).toEqual([expect.stringMatching(new RegExp(`${path}\\?limit=50$`))]);
+  [
+    'session show ',
+    ['session_1\tdone: fix the [2J test', 'session_2\tdone: fix the [2J test'],
+    ['/v1/sessions?limit=50'],
+  ],
+  ['session wait session_1 session_2', ['session_2\tdone: fix the [2J test'], ['/v1/sessions?limit=50']],
+  ['session run look --env ', known, lists],
+  ['session run look --env=', known.map((line) => `--env=${line}`), lists],
+  ['env get ', known, lists],
+  ['env get b', known.slice(3), lists],
+])('%s: what the gateway has', async (typed, candidates, paths) => {
+  expect(await complete(typed)).toEqual({ exitCode: 0, stdout: `${candidates.join('\n')}\n`, stderr: '' });
+  const asked = service.lines().map((line) => paths.find((path) => line.endsWith(path)));
+  expect(asked.sort()).toEqual([...paths].sort());
 });
 
 test('a gateway that is not there, hangs, or answers with a page of something else is not waited for, nor told of', async () => {

@@ -3,6 +3,7 @@ import { connectUnreported, loginStore } from '../../connect.ts';
 import { createContext, type Context } from '../../context.ts';
 import { printable } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
+import { knownEnvironments, type KnownEnvironment } from '../known-environments.ts';
 import type { Candidate, GivenFlags, Named } from './complete.ts';
 
 /** Somebody waits at the keyboard. */
@@ -34,25 +35,18 @@ export async function askForIds(
 
   async function ask(): Promise<readonly Candidate[]> {
     await requireFresh(context);
-    const { client, organizationId } = await connectUnreported(context);
-    const query = { limit: mostIds };
+    const connection = await connectUnreported(context);
     switch (kind) {
       case 'session': {
-        const sessions = await client.sessions.list({ query, signal });
+        const sessions = await connection.client.sessions.list({ query: { limit: mostIds }, signal });
         return sessions.map(({ id, status, title }) => candidate(id, `${status}: ${title}`));
       }
       case 'environment': {
-        const params = { org_uuid: organizationId };
-        const { environments } = await client.bridge.list({ params, query, signal });
-        return environments.map(({ environment_id: id, status, machine_name: name, directory }) =>
-          candidate(id, `${status}: ${name} ${directory}`),
-        );
-      }
-      case 'managed environment': {
-        const environments = await client.environments.list({ query, signal });
-        return environments.map(({ id, machine_name: name, directory }) =>
-          candidate(id, `${name} ${directory}`),
-        );
+        const known = (await knownEnvironments(connection, signal)).slice(0, mostIds);
+        return [
+          ...known.map(({ id, state, name, directory }) => candidate(id, `${state}: ${name} ${directory}`)),
+          ...namesOf(known),
+        ];
       }
     }
   }
@@ -67,6 +61,14 @@ async function requireFresh(context: Context): Promise<void> {
     throw new Error('there is no login that holds');
 }
 
+/** Names that stand for one environment, and are a word to every shell. */
+function namesOf(known: readonly KnownEnvironment[]): readonly Candidate[] {
+  return known.flatMap(({ id, name, directory }) => {
+    const isOnly = known.every((each) => each.id === id || each.name !== name);
+    return isOnly && /^[\w.-]+$/.test(name) ? [candidate(name, directory)] : [];
+  });
+}
+
 function candidate(value: string, says: string): Candidate {
   return { value, says: printable(says) };
 }
@@ -75,5 +77,6 @@ const ignore = () => undefined;
 const silent: Terminal = {
   ...{ json: true, isForEyes: false, columns: 0 },
   ...{ out: ignore, result: ignore, note: ignore, err: ignore, status: ignore },
+  onReaderGone: () => ignore,
   style: (_style, text) => text,
 };

@@ -6,7 +6,7 @@ import type { Output } from '../../io/terminal.ts';
 
 /** Waits for a call about one environment; what the person can do where it is unknown is said with it. */
 export function aboutEnvironment<T>(call: Promise<T>): Promise<T> {
-  const nextStep = 'See which there are: sallyport env list, or sallyport env list --online';
+  const nextStep = 'See which there are: sallyport env list --all';
   return advising(call, {
     not_found: nextStep,
     environment_deleted: nextStep,

@@ -42,40 +42,112 @@ const environment = (id: string, more: object = {}) => ({
 });
 const notFound: Answer = {
   status: 404,
-  body: { error: 'not_found', error_description: 'There is no environment env_x.', request_id: 'req_1' },
+  body: {
+    error: 'not_found',
+    error_description: 'There is no environment env_0000000000000000000000000X.',
+    request_id: 'req_1',
+  },
 };
 
-describe('env list', () => {
-  /** Three pages of one item. */
-  const paged = ({ url }: Seen): Answer => {
-    const at = Number(new URL(url, service.baseUrl).searchParams.get('offset') ?? '0');
-    const body = [environment(`env_${at}`, at === 1 ? { archived_at: '2021-01-01T00:00:00.000Z' } : {})];
-    return { body, ...(at < 2 && { headers: { link: `</elsewhere?offset=${at + 1}>; rel="next"` } }) };
-  };
+const bridge = (environment_id: string, more: object = {}) => ({
+  environment_id,
+  ...{ machine_name: 'laptop', directory: '/src', metadata: {}, worker_type: 'cowork', status: 'online' },
+  ...{ last_seen_at: '2020-01-01T00:00:00.000Z', active_sessions: 1 },
+  ...more,
+});
+const isBridges = ({ url }: Seen) => url.includes('/environment_providers/');
 
-  test('--all follows the pages', async () => {
-    answerTo = paged;
-    const { exitCode, stdout, stderr } = await run('env', 'list', '--all', '--name', 'build 1');
+/** Both of the service's lists, as they are on one page. */
+const lists =
+  (bridges: readonly object[], managed: readonly object[]) =>
+  (request: Seen): Answer => ({
+    body: isBridges(request) ? { environments: bridges, has_more: false } : managed,
+  });
+const ids = (stdout: string) => stdout.split('\n').map((line) => line.split(' ')[0]);
+
+describe('env list', () => {
+  test('shows all that a session can run on, once each, what can be used first', async () => {
+    const tags = { metadata: { tags: ['linux', 'gpu'] } };
+    answerTo = lists(
+      [
+        bridge('env_a', { status: 'offline' }),
+        bridge('env_b', tags),
+        bridge('env_c', { machine_name: 'build-1' }),
+      ],
+      [
+        environment('env_c'),
+        environment('env_d'),
+        environment('env_e', { archived_at: '2021-01-01T00:00:00.000Z' }),
+      ],
+    );
+    const { exitCode, stdout, stderr } = await run('env', 'list');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toBe(
       [
-        'ID     STATE     CREATED     NAME     DIRECTORY',
-        'env_0  active    2020-01-02  build-1  /srv',
-        'env_1  archived  2020-01-02  build-1  /srv',
-        'env_2  active    2020-01-02  build-1  /srv',
+        'ID     NAME     KIND     STATE     LAST SEEN   SESSIONS  TAGS       DIRECTORY',
+        'env_b  laptop   bridge   online    2020-01-01  1         linux,gpu  /src',
+        'env_c  build-1  managed  online    2020-01-01  1         -          /srv',
+        'env_d  build-1  managed  offline   -           -         -          /srv',
+        'env_a  laptop   bridge   offline   2020-01-01  1         -          /src',
+        'env_e  build-1  managed  archived  -           -         -          /srv',
         '',
       ].join('\n'),
     );
-    expect(service.seen.map(({ url }) => url)).toEqual([
-      '/v1/environments?limit=1000&name=build+1',
-      '/v1/environments?limit=1000&name=build+1&offset=1',
-      '/v1/environments?limit=1000&name=build+1&offset=2',
+    expect(service.seen.find(isBridges)?.url).toBe(
+      `/v1/environment_providers/private/organizations/${organization}/environments?limit=1000`,
+    );
+    expect(service.seen.find((request) => !isBridges(request))?.headers['vendor-beta']).toBe(
+      'managed-agents-2026-04-01',
+    );
+    const listed = JSON.parse((await run('env', 'list', '--json', '--state', 'online')).stdout) as object[];
+    expect(listed).toMatchObject([
+      { id: 'env_b', environment_id: 'env_b', kind: 'bridge', state: 'online', tags: ['linux', 'gpu'] },
+      { id: 'env_c', environment_id: 'env_c', kind: 'managed', created_at: '2020-01-02T03:04:05.000Z' },
     ]);
-    expect(service.seen[0]?.headers['vendor-beta']).toBe('managed-agents-2026-04-01');
+  });
+
+  test.each([
+    [
+      ['--kind', 'bridge'],
+      ['env_b', 'env_a'],
+    ],
+    [
+      ['--state', 'offline,archived'],
+      ['env_a', 'env_c'],
+    ],
+    [['--online'], ['env_b']],
+    [['--tag', 'linux', '--tag', 'gpu'], ['env_b']],
+    [
+      ['--name', 'LAP'],
+      ['env_b', 'env_a'],
+    ],
+  ])('%j', async (options, wanted) => {
+    answerTo = lists(
+      [bridge('env_a', { status: 'offline' }), bridge('env_b', { metadata: { tags: ['gpu', 'linux'] } })],
+      options.includes('--name') ? [] : [environment('env_c', { archived_at: '2021-01-01T00:00:00.000Z' })],
+    );
+    const { stdout } = await run('env', 'list', ...options);
+    expect(ids(stdout)).toEqual(['ID', ...wanted, '']);
+    const asked = service.lines().find((line) => line.startsWith('GET /v1/environments?'));
+    expect(asked).toBe(`GET /v1/environments?limit=1000${options.includes('--name') ? '&name=LAP' : ''}`);
+  });
+
+  test('follows the pages of both, and no further than one looks', async () => {
+    answerTo = (request) => {
+      const at = Number(new URL(request.url, service.baseUrl).searchParams.get('offset') ?? '0');
+      const headers = { link: `</elsewhere?offset=${at + 1}>; rel="next"` };
+      return isBridges(request)
+        ? { body: { environments: [bridge(`env_b${at}`)], has_more: at < 1 }, ...(at < 1 && { headers }) }
+        : { body: [environment(`env_m${at}`)], headers };
+    };
+    const { stdout } = await run('env', 'list', '--all', '--json');
+    const listed = (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id);
+    expect(listed.slice(0, 3)).toEqual(['env_b0', 'env_b1', 'env_m0']);
+    expect(listed).toHaveLength(12);
   });
 
   test('--limit takes the first and says that there are more', async () => {
-    answerTo = paged;
+    answerTo = lists([], [environment('env_0'), environment('env_1'), environment('env_2')]);
     const { stdout, stderr } = await run('env', 'list', '--limit', '2', '--json');
     expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual(['env_0', 'env_1']);
     expect(stderr).toBe('There are more than these 2: see them with --all.\n');
@@ -84,35 +156,20 @@ describe('env list', () => {
       stdout: '',
       stderr: expect.stringContaining("'--all' cannot be used with") as string,
     });
+    expect((await run('env', 'list', '--state', 'gone')).stderr).toContain(
+      'Allowed choices are online, disconnected, offline, archived.',
+    );
   });
 
-  test('says what to do where there is none', async () => {
-    answerTo = () => ({ body: [] });
-    expect((await run('env', 'list')).stdout).toContain('sallyport env create');
+  test('says what to do where there is none; a service without managed ones has those of bridges', async () => {
+    answerTo = lists([], []);
+    expect((await run('env', 'list')).stdout).toMatch(/sallyport bridge run[^]*sallyport env create/);
     expect((await run('env', 'list', '--name', 'x')).stdout).toBe(
-      'No managed environment has "x" in its name.\n',
+      'No environment is so.\nSee all: sallyport env list --all\n',
     );
     expect((await run('env', 'list', '--json')).stdout).toBe('[]\n');
-  });
-
-  test('--online shows those that have a bridge now, of all pages', async () => {
-    const bridge = (environment_id: string, status: string) => ({
-      environment_id,
-      ...{ machine_name: 'm', directory: '/d', metadata: {}, worker_type: 'cowork', status },
-      ...{ last_seen_at: '2020-01-01T00:00:00.000Z', active_sessions: 1 },
-    });
-    answerTo = ({ url }) =>
-      url.includes('offset')
-        ? { body: { environments: [bridge('env_c', 'online')], has_more: false } }
-        : {
-            body: { environments: [bridge('env_a', 'online'), bridge('env_b', 'offline')], has_more: true },
-            headers: { link: '<?offset=2>; rel="next"' },
-          };
-    const { stdout } = await run('env', 'list', '--online');
-    expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual(['ID', 'env_a', 'env_c', '']);
-    expect(service.seen[0]?.url).toBe(
-      `/v1/environment_providers/private/organizations/${organization}/environments?limit=1000`,
-    );
+    answerTo = (request) => (isBridges(request) ? lists([bridge('env_a')], [])(request) : notFound);
+    expect(ids((await run('env', 'list')).stdout)).toEqual(['ID', 'env_a', '']);
   });
 });
 
@@ -130,13 +187,13 @@ test('session list follows its pages, too', async () => {
 });
 
 test('env create sends name, directory and metadata once, and prints the id', async () => {
-  answerTo = () => ({ status: 201, body: environment('env_1') });
+  answerTo = () => ({ status: 201, body: environment('env_00000000000000000000000001') });
   const args = ['--name', 'build-1', '--dir', './srv', '--metadata', 'os=linux', '--metadata', 'a=b=c'];
   expect(await run('env', 'create', ...args)).toEqual({
     exitCode: 0,
-    stdout: 'env_1\n',
+    stdout: 'env_00000000000000000000000001\n',
     stderr:
-      "Give it a bridge, on its machine and in its directory: sallyport bridge run --env env_1 --exec 'CMD'\n",
+      "Give it a bridge, on its machine and in its directory: sallyport bridge run --env env_00000000000000000000000001 --exec 'CMD'\n",
   });
   expect(service.seen).toMatchObject([
     {
@@ -151,8 +208,8 @@ test('env create sends name, directory and metadata once, and prints the id', as
 test.each([
   [['create', '--name', 'x'], "Required option '--dir <directory>' not specified."],
   [['create', '--name', 'x', '--dir', '/', '--metadata', 'os'], '--metadata needs KEY=VALUE, not "os".'],
-  [['update', 'env_1'], 'Nothing to change was given.'],
-  [['delete', 'env_1'], 'There is no terminal to ask for confirmation.'],
+  [['update', 'env_00000000000000000000000001'], 'Nothing to change was given.'],
+  [['delete', 'env_00000000000000000000000001'], 'There is no terminal to ask for confirmation.'],
 ])('env %j is wrong usage', async (args, message) => {
   const { exitCode, stdout, stderr } = await run('env', ...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -162,20 +219,34 @@ test.each([
 
 test.each([
   ['there is none', notFound, 4],
-  ['it is archived', { body: environment('env_x', { archived_at: '2021-01-01T00:00:00.000Z' }) }, 5],
+  [
+    'it is archived',
+    { body: environment('env_0000000000000000000000000X', { archived_at: '2021-01-01T00:00:00.000Z' }) },
+    5,
+  ],
 ] as const)('bridge run --env registers nothing where %s', async (_, answer, code) => {
-  answerTo = ({ url }) => (url === '/v1/environments/env_x' ? answer : { status: 500, body: {} });
-  const { exitCode, stderr } = await run('bridge', 'run', '--env', 'env_x', '--exec', 'true');
+  answerTo = ({ url }) =>
+    url === '/v1/environments/env_0000000000000000000000000X' ? answer : { status: 500, body: {} };
+  const { exitCode, stderr } = await run(
+    'bridge',
+    'run',
+    '--env',
+    'env_0000000000000000000000000X',
+    '--exec',
+    'true',
+  );
   expect(exitCode, stderr).toBe(code);
   expect(stderr).toContain('sallyport env list');
-  expect(service.lines()).toEqual(['GET /v1/environments/env_x']);
+  expect(service.lines()).toEqual(['GET /v1/environments/env_0000000000000000000000000X']);
 });
 
 test('env get shows the record, and what to do where there is none', async () => {
-  answerTo = () => ({ body: environment('env_1', { archived_at: '2021-01-01T00:00:00.000Z' }) });
-  expect((await run('env', 'get', 'env_1')).stdout).toBe(
+  answerTo = () => ({
+    body: environment('env_00000000000000000000000001', { archived_at: '2021-01-01T00:00:00.000Z' }),
+  });
+  expect((await run('env', 'get', 'env_00000000000000000000000001')).stdout).toBe(
     [
-      'Environment:  env_1',
+      'Environment:  env_00000000000000000000000001',
       'State:        archived',
       'Name:         build-1',
       'Directory:    /srv',
@@ -187,19 +258,19 @@ test('env get shows the record, and what to do where there is none', async () =>
     ].join('\n'),
   );
   answerTo = () => notFound;
-  const { exitCode, stderr } = await run('env', 'get', 'env_x');
+  const { exitCode, stderr } = await run('env', 'get', 'env_0000000000000000000000000X');
   expect(exitCode).toBe(4);
   expect(stderr).toBe(
-    'error: There is no environment env_x.\nSee which there are: sallyport env list, or sallyport env list --online\n',
+    'error: There is no environment env_0000000000000000000000000X.\nSee which there are: sallyport env list --all\n',
   );
 });
 
 test('env update sends what is given, null for what is unset', async () => {
-  answerTo = () => ({ body: environment('env_1') });
+  answerTo = () => ({ body: environment('env_00000000000000000000000001') });
   const { exitCode } = await run(
     'env',
     'update',
-    'env_1',
+    'env_00000000000000000000000001',
     '--dir',
     '/b',
     '--metadata',
@@ -208,30 +279,49 @@ test('env update sends what is given, null for what is unset', async () => {
     'os',
   );
   expect(exitCode).toBe(0);
-  expect(service.seen).toMatchObject([{ method: 'POST', url: '/v1/environments/env_1' }]);
+  expect(service.seen).toMatchObject([
+    { method: 'POST', url: '/v1/environments/env_00000000000000000000000001' },
+  ]);
   expect(service.seen[0]?.body).toEqual({ directory: '/b', metadata: { a: '1', os: null } });
 });
 
 test('env archive; a second time is a conflict', async () => {
-  answerTo = () => ({ body: environment('env_1') });
-  expect(await run('env', 'archive', 'env_1')).toEqual({
+  answerTo = () => ({ body: environment('env_00000000000000000000000001') });
+  expect(await run('env', 'archive', 'env_00000000000000000000000001')).toEqual({
     exitCode: 0,
-    stdout: 'Environment env_1 is archived.\n',
+    stdout: 'Environment env_00000000000000000000000001 is archived.\n',
     stderr: '',
   });
-  expect(service.seen).toMatchObject([{ method: 'POST', url: '/v1/environments/env_1/archive' }]);
+  expect(service.seen).toMatchObject([
+    { method: 'POST', url: '/v1/environments/env_00000000000000000000000001/archive' },
+  ]);
   const body = { error: 'already_archived', error_description: 'It is archived.', request_id: 'r' };
   answerTo = () => ({ status: 409, body });
-  expect(await run('env', 'archive', 'env_1')).toMatchObject({
+  expect(await run('env', 'archive', 'env_00000000000000000000000001')).toMatchObject({
     exitCode: 5,
     stderr: expect.stringContaining('sallyport env delete') as string,
   });
 });
 
 test('env delete goes on after one that is not there', async () => {
-  answerTo = ({ url }) => (url.endsWith('env_x') ? notFound : { body: { id: 'env_1', deleted: true } });
-  const { exitCode, stdout, stderr } = await run('env', 'delete', 'env_x', 'env_1', '--yes');
-  expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: 'Environment env_1 is deleted.\n' });
-  expect(stderr).toContain('There is no environment env_x.');
-  expect(service.lines()).toEqual(['DELETE /v1/environments/env_x', 'DELETE /v1/environments/env_1']);
+  answerTo = ({ url }) =>
+    url.endsWith('env_0000000000000000000000000X')
+      ? notFound
+      : { body: { id: 'env_00000000000000000000000001', deleted: true } };
+  const { exitCode, stdout, stderr } = await run(
+    'env',
+    'delete',
+    'env_0000000000000000000000000X',
+    'env_00000000000000000000000001',
+    '--yes',
+  );
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 4,
+    stdout: 'Environment env_00000000000000000000000001 is deleted.\n',
+  });
+  expect(stderr).toContain('There is no environment env_0000000000000000000000000X.');
+  expect(service.lines()).toEqual([
+    'DELETE /v1/environments/env_0000000000000000000000000X',
+    'DELETE /v1/environments/env_00000000000000000000000001',
+  ]);
 });

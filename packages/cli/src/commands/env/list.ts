@@ -1,63 +1,67 @@
-import { pages } from '@sallyport/core/client';
-import { contract } from '@sallyport/core/contract';
-import { connect, type Connection } from '../../connect.ts';
+import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { ago } from '../../io/ago.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
-import { listEnvironments } from '../environments.ts';
+import type { EnvironmentKind, EnvironmentState } from '../environment-states.ts';
+import { knownEnvironments, type KnownEnvironment } from '../known-environments.ts';
 import { take, type TakeOptions } from '../take.ts';
-import { stateOf } from './describe.ts';
 
 export interface EnvListOptions extends TakeOptions {
   readonly name?: string;
+  readonly kind?: EnvironmentKind;
+  readonly state: readonly EnvironmentState[];
   readonly online?: boolean;
+  readonly tag: readonly string[];
 }
 
+/** Lists what a session can run on, and what is archived; those of bridges that were not seen for a week the service leaves out. */
 export async function envList(context: Context, options: EnvListOptions): Promise<Output> {
   const connection = await connect(context);
+  const { name } = options;
+  const known = await knownEnvironments(connection, context.interrupt.asked, { name });
+  const wanted = known.filter((each) => isWanted(each, options));
+  const environments = await take(context, options, async function* () {
+    yield wanted;
+  });
   const now = context.clock.now();
-  if (options.online === true)
-    return onlineOnes(await listEnvironments(connection, context.interrupt.asked), now);
-  const environments = await take(context, options, (limit) =>
-    managedPages(context, connection, options, limit),
+  const human =
+    environments.length > 0
+      ? table(
+          header,
+          environments.map((each) => rowOf(each, now)),
+        )
+      : known.length > 0 || name !== undefined
+        ? 'No environment is so.\nSee all: sallyport env list --all'
+        : "No environments yet.\nStart a bridge: sallyport bridge run --exec 'CMD'\nOr make one for later: sallyport env create --name NAME --dir DIRECTORY";
+  return { json: environments.map(toJson), human };
+}
+
+function isWanted(
+  { kind, state, tags }: KnownEnvironment,
+  { kind: wantedKind, state: states, online = false, tag: wantedTags }: EnvListOptions,
+): boolean {
+  return (
+    (wantedKind === undefined || kind === wantedKind) &&
+    (states.length === 0 || states.includes(state)) &&
+    (!online || state === 'online') &&
+    wantedTags.every((tag) => tags.includes(tag))
   );
-  const rows = environments.map((each) => [
-    each.id,
-    stateOf(each),
-    each.created_at === undefined ? '-' : ago(each.created_at, now),
-    each.machine_name,
-    each.directory,
-  ]);
-  const none =
-    options.name === undefined
-      ? 'No managed environments yet.\nCreate one: sallyport env create --name NAME --dir DIRECTORY\nThose of bridges: sallyport env list --online'
-      : `No managed environment has ${JSON.stringify(options.name)} in its name.`;
-  const human = rows.length === 0 ? none : table(['ID', 'STATE', 'CREATED', 'NAME', 'DIRECTORY'], rows);
-  return { json: environments, human };
 }
 
-async function* managedPages(
-  context: Context,
-  { clientOptions }: Connection,
-  { name }: EnvListOptions,
-  limit: number,
-) {
-  const query = { limit, ...(name !== undefined && { name }) };
-  const call = { signal: context.interrupt.asked };
-  for await (const { body } of pages(clientOptions, contract.environments.list, { query }, call)) yield body;
+const header = ['ID', 'NAME', 'KIND', 'STATE', 'LAST SEEN', 'SESSIONS', 'TAGS', 'DIRECTORY'];
+
+function rowOf({ id, name, kind, state, tags, directory, bridge }: KnownEnvironment, now: number) {
+  return [
+    ...[id, name, kind, state],
+    bridge === undefined ? '-' : ago(bridge.last_seen_at, now),
+    bridge === undefined ? '-' : String(bridge.active_sessions),
+    tags.join(',') || '-',
+    directory,
+  ];
 }
 
-function onlineOnes(environments: Awaited<ReturnType<typeof listEnvironments>>, now: number): Output {
-  const online = environments.filter(({ status }) => status === 'online');
-  const rows = online.map((each) => [
-    each.environment_id,
-    ago(each.last_seen_at, now),
-    String(each.active_sessions),
-    each.machine_name,
-    each.directory,
-  ]);
-  const none = "No environment is online.\nStart a bridge: sallyport bridge run --exec 'CMD'";
-  const header = ['ID', 'LAST SEEN', 'SESSIONS', 'NAME', 'DIRECTORY'];
-  return { json: online, human: rows.length === 0 ? none : table(header, rows) };
+/** What the service's lists say of it, and what this list makes of that. */
+function toJson({ id, kind, state, tags, managed, bridge }: KnownEnvironment): object {
+  return { ...managed, ...bridge, id, kind, state, tags };
 }

@@ -3,6 +3,7 @@ import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import type { Output } from '../../io/terminal.ts';
+import { environmentNamed } from '../environment-named.ts';
 import { aboutEnvironment, describe } from './describe.ts';
 import { metadataOf } from './metadata.ts';
 
@@ -13,7 +14,7 @@ export interface EnvUpdateOptions {
   readonly unset: readonly string[];
 }
 
-export async function envUpdate(context: Context, options: EnvUpdateOptions, id: string): Promise<Output> {
+export async function envUpdate(context: Context, options: EnvUpdateOptions, given: string): Promise<Output> {
   const body = changesOf(options);
   if (Object.keys(body).length === 0) {
     throw new CommandError(
@@ -23,9 +24,11 @@ export async function envUpdate(context: Context, options: EnvUpdateOptions, id:
       'See: sallyport env update --help',
     );
   }
-  const { client } = await connect(context);
-  const call = { params: { env_id: id }, body, signal: context.interrupt.asked };
-  return describe(await aboutEnvironment(client.environments.update(call)), context.clock.now());
+  const connection = await connect(context);
+  const signal = context.interrupt.asked;
+  const id = await environmentNamed(connection, given, signal);
+  const updated = connection.client.environments.update({ params: { env_id: id }, body, signal });
+  return describe(await aboutEnvironment(updated), context.clock.now());
 }
 
 function changesOf({ name, dir, metadata, unset }: EnvUpdateOptions): UpdateEnvironmentRequest {

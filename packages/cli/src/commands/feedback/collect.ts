@@ -11,6 +11,7 @@ import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { version } from '../../version.ts';
 import { sessionEvents } from '../session/follow.ts';
+import { sessionsNamed } from '../session/named.ts';
 import { ownAccount } from '../session/started-by.ts';
 import type { FeedbackOptions } from './feedback.ts';
 
@@ -38,7 +39,8 @@ export async function collectSources(
       return { name: `files/${index + 1}-${basename(path)}`, path: resolve(path), modifiedAt };
     }),
   ];
-  const sessions = session.map((id) => ({ id, updatedAt: context.clock.now() }));
+  const ids = await sessionsNamed(connection, session, context.interrupt.asked);
+  const sessions = ids.map((id) => ({ id, updatedAt: context.clock.now() }));
   if (collect) {
     sources.push(json('bridges.json', localBridges(settings.stateDir)), waitingTelemetry(context));
     if (sessions.length === 0) sessions.push(...(await latestSessions(context, connection)));

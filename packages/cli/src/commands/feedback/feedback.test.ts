@@ -144,8 +144,10 @@ test('they are the last ones of all where the service cannot say whose they are'
   expect((await collected(nobody)).ids).toEqual(['s1', 's2']);
 });
 
+const id = `session_${'9'.repeat(26)}`;
+
 test('those that are named are taken as they are', async () => {
-  expect(await collected({}, ['s9'])).toMatchObject({ ids: ['s9'], lines: [] });
+  expect(await collected({}, [id])).toMatchObject({ ids: [id], lines: [] });
 });
 
 test('the patches of a session stay where they are', async () => {
@@ -155,7 +157,7 @@ test('the patches of a session stay where they are', async () => {
       id: `e${index}`,
       seq: index + 1,
       type,
-      session_id: 's9',
+      session_id: id,
       created_at: '2026-01-01T00:00:00.000Z',
       data: {},
     };
@@ -163,9 +165,9 @@ test('the patches of a session stay where they are', async () => {
   });
   const body = `${frames.join('')}event: caught_up\ndata: {"type":"caught_up","seq":3}\n\n`;
   const answer = { headers: { 'content-type': 'text/event-stream' }, body };
-  const stream = 'GET /v1/sessions/s9/events/stream?beta=true&from_seq=0';
-  const { sources } = await collected({ [stream]: answer }, ['s9']);
-  const [events] = sources.filter((source) => source.name === 'sessions/s9.ndjson');
+  const stream = `GET /v1/sessions/${id}/events/stream?beta=true&from_seq=0`;
+  const { sources } = await collected({ [stream]: answer }, [id]);
+  const [events] = sources.filter((source) => source.name === `sessions/${id}.ndjson`);
   const kept: string[] = [];
   if (events && 'lines' in events) for await (const line of events.lines()) kept.push(line);
   expect(kept.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([

@@ -102,9 +102,7 @@ test('where nobody answers the person is told how', async () => {
   approvals.observe(request('a'));
   await settled();
   expect(answers).toEqual([]);
-  expect(told).toEqual([
-    expect.stringContaining('sallyport session logs -f session_1 --approve ask') as string,
-  ]);
+  expect(told).toEqual([expect.stringContaining('sallyport session approve session_1') as string]);
 });
 
 test.each(['ask', 'always', 'never', undefined] as const)(
@@ -141,7 +139,7 @@ test.each([
     [`GET /api/bootstrap/${organizationId}/current_user_access`]: {
       body: { access_level: role, permissions },
     },
-    'POST /v1/sessions/s/events': { body: { events: [] } },
+    'POST /v1/sessions/session_1/events': { body: { events: [] } },
   });
   const transport = undiciTransport({ proxyFromEnvironment: false });
   onTestFinished(async () => {
@@ -155,7 +153,7 @@ test.each([
   });
   const { context, text } = testContext();
   const { signal } = new AbortController();
-  const approvals = createApprovals(context, { client, organizationId }, { sessionId: 's', approve, signal });
+  const approvals = createApprovals(context, { client, organizationId }, { approve, signal });
   approvals.begin();
   approvals.observe(request('a'));
   await expect.poll(() => service.seen.length + (text().stderr === '' ? 0 : 1)).toBe(2);

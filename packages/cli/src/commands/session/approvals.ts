@@ -6,11 +6,10 @@ import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { printable } from '../../io/printable.ts';
 import { hasTerminal, question } from '../../io/question.ts';
+import { sendAnswer, type Behavior } from './answer.ts';
 
 /** How requests for permission are answered. */
 export type Approve = 'ask' | 'always' | 'never';
-
-type Behavior = 'allow' | 'deny';
 
 /** What an answer takes. */
 const { permission } = contract.sessions.append;
@@ -95,9 +94,7 @@ export class Approvals {
     if (this.#approve === 'always') return 'allow';
     if (this.#approve === 'never') return 'deny';
     if (this.#approve === undefined) {
-      this.#options.tell(
-        `It waits for an answer. Give one: sallyport session logs -f ${request.session_id} --approve ask`,
-      );
+      this.#options.tell(`It waits for an answer. Give one: sallyport session approve ${request.session_id}`);
       return undefined;
     }
     const abort = new AbortController();
@@ -121,11 +118,7 @@ export class Approvals {
 export function createApprovals(
   { interrupt, terminal }: Context,
   connection: Pick<Connection, 'client' | 'organizationId'>,
-  {
-    sessionId,
-    approve,
-    signal,
-  }: { readonly sessionId: string; readonly approve: Approve | undefined; readonly signal: AbortSignal },
+  { approve, signal }: { readonly approve: Approve | undefined; readonly signal: AbortSignal },
 ): Approvals {
   const byDefault = hasTerminal() && !terminal.json ? 'ask' : undefined;
   let mayAnswer = false;
@@ -136,18 +129,10 @@ export function createApprovals(
       mayAnswer ||= !lacks(await accessOf(connection, signal).catch(() => undefined), permission);
       return mayAnswer;
     },
-    async answer({ id, data }, behavior) {
-      const response = {
-        // The service takes one event of an id: the first answer counts, whoever gives it.
-        id: `answer_${id}`,
-        type: 'control.permission_response',
-        data: { request_id: data['request_id'], behavior },
-      };
-      await connection.client.sessions
-        .append({ params: { id: sessionId }, body: { events: [response] }, signal })
-        .catch((error: unknown) => {
-          if (!(error instanceof ServiceError && error.code === 'session_ended')) throw error;
-        });
+    async answer(request, behavior) {
+      await sendAnswer(connection, request, behavior, signal).catch((error: unknown) => {
+        if (!(error instanceof ServiceError && error.code === 'session_ended')) throw error;
+      });
     },
     ask: (text, ending) => question(text, AbortSignal.any([ending, signal, interrupt.asked])),
     tell: (text) => {

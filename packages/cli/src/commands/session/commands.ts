@@ -1,8 +1,12 @@
 import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, duration, environmentChoice, naturalNumber } from '../option-values.ts';
+import { choices, collect, duration, environmentChoice, naturalNumber } from '../option-values.ts';
 import { takeOptions } from '../take.ts';
+import { sessionStatuses } from './statuses.ts';
+
+const theSession = 'the session: its id, or the beginning of it';
+const theSessions = 'the sessions, each by its id, or the beginning of it';
 
 export function addSessionCommands(program: Command, act: Act): void {
   const session = program.command('session').description('Run and watch sessions');
@@ -10,10 +14,10 @@ export function addSessionCommands(program: Command, act: Act): void {
     session
       .command('run')
       .description('Create a session, show its output until it ends; exit 0 when it is done, else 1')
-      .argument('<prompt>', 'what to do; `-` reads it from stdin')
+      .argument('<prompt...>', 'what to do, in quotes or as words; `-` reads it from stdin')
       .option(
-        '--env <id>',
-        'the environment, or `tag:NAME`: one online with that tag; default: the only one online',
+        '--env <environment>',
+        'its id, the beginning of it, or its name; or `tag:NAME`: one online with that tag; default: the only one online',
         environmentChoice,
       )
       .option('--source <url>', 'a git repository to work in, `URL@REVISION`; may be repeated', collect, [])
@@ -31,16 +35,20 @@ export function addSessionCommands(program: Command, act: Act): void {
     takeOptions(session.command('list'))
       .description("List the organization's sessions, newest first")
       .option('--mine', 'only those that you started')
+      .addOption(choices('--status <status>', 'only those with this status', sessionStatuses))
+      .option('--env <environment>', 'only those of this environment, by id, the beginning of it, or name')
+      .option('--tag <tag>', 'only those with this tag')
       .action(act(async () => (await import('./list.ts')).sessionList)),
     'sallyport session list',
     'sallyport session list --mine --all',
+    'sallyport session list --status running,queued --env build-1',
     'sallyport session list --limit 100 --json',
   );
   examples(
     session
       .command('show')
       .description('Show one session, and how it ended')
-      .argument('<id>', 'the session')
+      .argument('<id>', theSession)
       .action(act(async () => (await import('./show.ts')).sessionShow)),
     'sallyport session show session_01',
     'sallyport session show session_01 --json',
@@ -49,7 +57,7 @@ export function addSessionCommands(program: Command, act: Act): void {
     session
       .command('logs')
       .description('Show what happened in a session, from the beginning')
-      .argument('<id>', 'the session')
+      .argument('<id>', theSession)
       .option('-f, --follow', 'go on until the session has ended')
       .option('--from-seq <number>', 'only the events after this one', naturalNumber, 0)
       .option('--timeout <time>', 'leave after 90s, 5m, 1h; exit 6', duration)
@@ -62,11 +70,37 @@ export function addSessionCommands(program: Command, act: Act): void {
     session
       .command('wait')
       .description('Wait until sessions have ended; exit 0 if all are done, else 1')
-      .argument('<id...>', 'the sessions')
+      .argument('<id...>', theSessions)
+      .option('--any', 'only until the first one has; exit 0 if that one is done')
       .option('--timeout <time>', 'give up after 90s, 5m, 1h; exit 6', duration)
       .action(act(async () => (await import('./wait.ts')).sessionWait)),
     'sallyport session wait session_01 session_02 --timeout 30m',
-    'sallyport session wait session_01 --json',
+    'sallyport session wait session_01 session_02 --any --json',
+  );
+  examples(
+    session
+      .command('requests')
+      .description('List what waits for your permission, in these sessions or in all that run')
+      .argument('[id...]', theSessions)
+      .action(act(async () => (await import('./requests.ts')).sessionRequests)),
+    'sallyport session requests',
+    'sallyport session requests session_01 --json',
+  );
+  examples(
+    session
+      .command('approve')
+      .description('Answer what a session asks permission for; without an option you are asked')
+      .argument('<id>', theSession)
+      .addOption(new Option('--allow', 'allow it').conflicts(['deny', 'always']))
+      .addOption(new Option('--deny', 'refuse it').conflicts(['allow', 'always']))
+      .addOption(new Option('--always', 'allow it, and what is asked for until the session ends'))
+      .addOption(
+        new Option('--request <request>', 'this one of several; see `session requests`').conflicts('always'),
+      )
+      .action(act(async () => (await import('./approve.ts')).sessionApprove)),
+    'sallyport session approve session_01',
+    'sallyport session approve session_01 --allow',
+    'sallyport session approve session_01 --request r1 --deny',
   );
   examples(
     session
@@ -87,8 +121,8 @@ export function addSessionCommands(program: Command, act: Act): void {
     session
       .command('send')
       .description('Send a message to a session whose bridge runs with --interactive')
-      .argument('<id>', 'the session')
-      .argument('<text>', 'the message; `-` reads it from stdin')
+      .argument('<id>', theSession)
+      .argument('<text...>', 'the message, in quotes or as words; `-` reads it from stdin')
       .action(act(async () => (await import('./send.ts')).sessionSend)),
     'sallyport session send session_01 "use the other branch"',
     'git diff | sallyport session send session_01 -',
@@ -97,7 +131,7 @@ export function addSessionCommands(program: Command, act: Act): void {
     session
       .command('stop')
       .description('Ask for the end of a session; one that has ended stays as it is')
-      .argument('<id>', 'the session')
+      .argument('<id>', theSession)
       .option('--force', 'end it at once: its process is killed')
       .option('--wait', 'wait until it has ended')
       .action(act(async () => (await import('./stop.ts')).sessionStop)),
@@ -108,7 +142,7 @@ export function addSessionCommands(program: Command, act: Act): void {
     session
       .command('delete')
       .description('Delete sessions with their events; running ones are ended')
-      .argument('<id...>', 'the sessions')
+      .argument('<id...>', theSessions)
       .option('-y, --yes', 'do not ask')
       .action(act(async () => (await import('./delete.ts')).sessionDelete)),
     'sallyport session delete session_01',

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { confirm } from '../../io/confirm.ts';
 import { deleteEach } from '../delete-each.ts';
 import { aboutSession } from './advice.ts';
+import { sessionsNamed } from './named.ts';
 
 export interface SessionDeleteOptions {
   readonly yes?: boolean;
@@ -14,13 +15,14 @@ export async function sessionDelete(
   { yes = false }: SessionDeleteOptions,
   ...given: string[]
 ): Promise<number> {
-  const { client } = await connect(context);
-  const ids = [...new Set(given)];
+  const connection = await connect(context);
+  const signal = context.interrupt.asked;
+  const ids = await sessionsNamed(connection, given, signal);
   if (!yes) {
     const what = ids.length === 1 ? `session ${ids.join()} with its` : `${ids.length} sessions with their`;
     await confirm(context, `Delete ${what} events? A running one is ended.`);
   }
   return deleteEach(context, ids, 'Session', (id) =>
-    aboutSession(client.sessions.delete({ params: { id }, signal: context.interrupt.asked })),
+    aboutSession(connection.client.sessions.delete({ params: { id }, signal })),
   );
 }

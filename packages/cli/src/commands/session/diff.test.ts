@@ -63,6 +63,7 @@ async function serve(session: Partial<Session>, log: Told, answers: Told = []) {
       streams.push(response);
       return undefined;
     }
+    if (url.startsWith('/v1/sessions?')) return { body: [record] };
     if (url.startsWith('/v1/sessions/')) return { body: { ...record, last_seq: all.length } };
     return { body: { environments: [], has_more: false } };
   };

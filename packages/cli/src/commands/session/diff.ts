@@ -10,6 +10,7 @@ import { aboutSession } from './advice.ts';
 import { askForChanges, changesInLog } from './changes-in-log.ts';
 import { showChanges, type ChangesView, type SessionChanges } from './changes-view.ts';
 import { isFinal } from './end.ts';
+import { sessionNamed } from './named.ts';
 
 export interface SessionDiffOptions extends ChangesView {
   /** What its bridge tells, even where its worktree is here. */
@@ -55,12 +56,12 @@ async function changesHere(
 async function changesElsewhere(
   context: Context,
   bridges: readonly LocalBridge[],
-  id: string,
+  given: string,
 ): Promise<SessionChanges> {
   const connection = await connect(context);
-  const session = await aboutSession(
-    connection.client.sessions.get({ params: { id }, signal: context.interrupt.asked }),
-  );
+  const signal = context.interrupt.asked;
+  const id = await sessionNamed(connection, given, signal);
+  const session = await aboutSession(connection.client.sessions.get({ params: { id }, signal }));
   refuseWithoutSource(session);
   const told = isFinal(session.status)
     ? await changesInLog(context, connection, session)

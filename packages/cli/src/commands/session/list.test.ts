@@ -1,12 +1,13 @@
-import type { Session } from '@sallyport/core/contract';
+import { SessionStatus, type Session } from '@sallyport/core/contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../io/terminal.ts';
 import { testContext } from '../../testing/context.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
 import { testSession } from '../../testing/session.ts';
-import { sessionList } from './list.ts';
+import { sessionList, type SessionListOptions } from './list.ts';
 import { sessionShow } from './show.ts';
+import { sessionStatuses } from './statuses.ts';
 
 const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
 const [ann, bob] = ['aaaaaaaa-8d5e-4b5e-9d3f-000000000001', 'bbbbbbbb-8d5e-4b5e-9d3f-000000000002'] as const;
@@ -44,8 +45,8 @@ async function at(
   return { human: output.human, json: output.json };
 }
 
-const list = (options: { readonly mine?: boolean; readonly json?: boolean } = {}) =>
-  at((context) => sessionList(context, { limit: 20, ...options }), options);
+const list = (options: Partial<SessionListOptions> & { readonly json?: boolean } = {}) =>
+  at((context) => sessionList(context, { limit: 20, status: [], ...options }), options);
 const show = (id: string) => at((context) => sessionShow(context, {}, id));
 
 /** The list's answer, with the filter and without. */
@@ -89,6 +90,28 @@ test('--mine asks for one’s own, and leaves out what a service gives that does
   expect(json).toEqual([mine]);
   lists([known], []);
   expect((await list({ mine: true })).human).toMatch(/^No sessions of yours yet\.\n/);
+});
+
+test('a filter is the service’s to apply, and what one gives that does not know it is left out', async () => {
+  const env = `env_${'0'.repeat(26)}`;
+  const wanted = testSession({ id: 'session_5', status: 'running', environment_id: env, tags: ['ci', 'x'] });
+  const body = [
+    mine,
+    { ...wanted, id: 'session_6', tags: [] },
+    { ...wanted, id: 'session_7', status: 'done' },
+    wanted,
+  ];
+  const query = `limit=21&environment_id=${env}&status=running%2Cqueued&tag=ci`;
+  answers[`GET /v1/sessions?${query}`] = { body };
+  const options: Partial<SessionListOptions> = { env, status: ['running', 'queued'], tag: 'ci' };
+  expect((await list({ ...options, json: true })).json).toEqual([wanted]);
+  expect(service.lines()).toEqual([`GET /v1/sessions?${query}`]);
+  answers[`GET /v1/sessions?${query}`] = { body: [] };
+  expect((await list(options)).human).toBe('No session is so.\nSee all: sallyport session list');
+});
+
+test('the statuses that commands offer are those of the contract', () => {
+  expect(sessionStatuses).toEqual(SessionStatus.options);
 });
 
 test.each(['the sessions', 'the caller'])(

@@ -1,28 +1,38 @@
 import { pages } from '@sallyport/core/client';
-import { contract, type Session } from '@sallyport/core/contract';
+import { contract, type Session, type SessionStatus } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { connect, type Connection } from '../../connect.ts';
 import { ago } from '../../io/ago.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
+import { environmentNamed } from '../environment-named.ts';
 import { take, type TakeOptions } from '../take.ts';
-import { ownAccount, saysNobody, startedBy, startedByOwn } from './started-by.ts';
+import { fitting, toQuery, type SessionFilters } from './filters.ts';
+import { ownAccount, saysNobody, startedBy } from './started-by.ts';
 
 export interface SessionListOptions extends TakeOptions {
   readonly mine?: boolean;
+  readonly env?: string;
+  readonly status: readonly SessionStatus[];
+  readonly tag?: string;
 }
 
 export async function sessionList(
   context: Context,
-  { mine = false, ...options }: SessionListOptions,
+  { mine = false, env, status: statuses, tag, ...options }: SessionListOptions,
 ): Promise<Output> {
   const connection = await connect(context);
   const own = mine ? await ownAccount(context, connection) : undefined;
   if (mine && own === undefined) throw saysNobody();
-  const sessions = await take(context, options, (limit) => sessionPages(context, connection, { limit, own }));
+  const environmentId =
+    env === undefined ? undefined : await environmentNamed(connection, env, context.interrupt.asked);
+  const filters = { own, environmentId, statuses, tag };
+  const sessions = await take(context, options, (limit) => sessionPages(context, connection, limit, filters));
   if (sessions.length === 0) {
-    const none = mine ? 'No sessions of yours yet.' : 'No sessions yet.';
-    return { json: sessions, human: `${none}\nStart one: sallyport session run "..."` };
+    const isFiltered = environmentId !== undefined || statuses.length > 0 || tag !== undefined;
+    const none = isFiltered ? 'No session is so.' : mine ? 'No sessions of yours yet.' : 'No sessions yet.';
+    const next = isFiltered ? 'See all: sallyport session list' : 'Start one: sallyport session run "..."';
+    return { json: sessions, human: `${none}\n${next}` };
   }
   const isOfOthers = !mine && !context.terminal.json && (await hasOthers(context, connection, sessions));
   return { json: sessions, human: asTable(sessions, { now: context.clock.now(), isOfOthers }) };
@@ -31,12 +41,13 @@ export async function sessionList(
 async function* sessionPages(
   context: Context,
   { clientOptions }: Connection,
-  { limit, own }: { readonly limit: number; readonly own: string | undefined },
+  limit: number,
+  filters: SessionFilters,
 ) {
   const call = { signal: context.interrupt.asked };
-  const query = { limit, ...(own !== undefined && { account_id: own }) };
+  const query = { limit, ...toQuery(filters) };
   for await (const { body } of pages(clientOptions, contract.sessions.list, { query }, call))
-    yield own === undefined ? body : startedByOwn(body, own);
+    yield fitting(body, filters);
 }
 
 /** Whether somebody else started one of them: whoever works alone need not be told on every line. */

@@ -4,6 +4,7 @@ import { exitCodes } from '../../io/exit.ts';
 import { aboutSession } from './advice.ts';
 import { createApprovals, refuseUnanswerable, type Approve } from './approvals.ts';
 import { sessionEvents } from './follow.ts';
+import { sessionNamed } from './named.ts';
 import { renderEvent } from './render.ts';
 import { withinLimit } from './time-limit.ts';
 
@@ -19,14 +20,15 @@ export interface SessionLogsOptions {
 export async function sessionLogs(
   context: Context,
   { follow = false, fromSeq, timeout: limitMs, approve }: SessionLogsOptions,
-  sessionId: string,
+  given: string,
 ): Promise<number> {
   refuseUnanswerable(context, approve);
   const connection = await connect(context);
   const { asked } = context.interrupt;
+  const sessionId = await sessionNamed(connection, given, asked);
   const until = follow ? 'ended' : 'now';
   const show = async (signal: AbortSignal) => {
-    const approvals = createApprovals(context, connection, { sessionId, approve, signal });
+    const approvals = createApprovals(context, connection, { approve, signal });
     const onCaughtUp = () => approvals.begin();
     try {
       const options = { sessionId, fromSeq, until, signal, onCaughtUp } as const;
@@ -38,7 +40,7 @@ export async function sessionLogs(
       approvals.end();
     }
   };
-  const nextStep = `Go on: sallyport session logs -f ${sessionId}`;
+  const nextStep = () => `Go on: sallyport session logs -f ${sessionId}`;
   try {
     await aboutSession(withinLimit(context, { limitMs, signal: asked, nextStep }, show));
   } catch (error) {

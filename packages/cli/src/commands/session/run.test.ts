@@ -4,20 +4,37 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../testing/cli.ts';
 import { environmentAt, startService } from '../../testing/service.ts';
+import { testSession } from '../../testing/session.ts';
 
 test('an environment that is not there leads to those that are online', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'sallyport-run-'));
-  const refusal = { error: 'not_found', error_description: 'There is no environment nope.' };
+  const id = 'env_00000000000000000000000001';
+  const refusal = { error: 'not_found', error_description: `There is no environment ${id}.` };
   const service = await startService({ 'POST /v1/sessions': { status: 404, body: refusal } });
   onTestFinished(() => {
     service.close();
     rmSync(cwd, { recursive: true, force: true });
   });
   const env = environmentAt(service);
-  expect(await runCli(['session', 'run', 'look', '--env', 'nope'], { cwd, env })).toEqual({
+  expect(await runCli(['session', 'run', 'look', '--env', id], { cwd, env })).toEqual({
     exitCode: 4,
     stdout: '',
-    stderr:
-      'error: There is no environment nope.\nSee which are online: sallyport env list --online\nWithout --env the session goes to the only one of them.\n',
+    stderr: `error: There is no environment ${id}.\nSee which are online: sallyport env list --online\nWithout --env the session goes to the only one of them.\n`,
   });
+});
+
+test.each([
+  ['words without quotes', ['fix', 'the', 'test', '--title', 'x'], 'fix the test'],
+  ['one text', ['fix  the test', '--title', 'x'], 'fix  the test'],
+])('%s are the prompt', async (_, words, text) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'sallyport-run-'));
+  const service = await startService({ 'POST /v1/sessions': { body: testSession() } });
+  onTestFinished(() => {
+    service.close();
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  const id = `env_${'0'.repeat(26)}`;
+  const env = environmentAt(service);
+  await runCli(['session', 'run', ...words, '--env', id, '--detach'], { cwd, env });
+  expect(service.seen[0]?.body).toMatchObject({ title: 'x', events: [{ data: { text } }] });
 });

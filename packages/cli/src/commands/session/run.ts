@@ -7,7 +7,8 @@ import { advising } from '../../io/next-step.ts';
 import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
 import { version } from '../../version.ts';
-import { chooseEnvironment, listEnvironments } from '../environments.ts';
+import { chooseEnvironment } from '../environment-named.ts';
+import { listEnvironments } from '../environments.ts';
 import { aboutSession } from './advice.ts';
 import { createApprovals, refuseUnanswerable, type Approve } from './approvals.ts';
 import { endWatch, type SessionEnd } from './end.ts';
@@ -32,8 +33,9 @@ export interface SessionRunOptions {
 export async function sessionRun(
   context: Context,
   options: SessionRunOptions,
-  argument: string,
+  ...words: string[]
 ): Promise<Output | number> {
+  const argument = words.join(' ');
   const prompt = argument === '-' ? await readStdin(context, 'the prompt') : argument;
   if (prompt.trim() === '') {
     throw new CommandError(
@@ -122,13 +124,18 @@ async function follow(
   };
   if (interrupt.asked.aborted) onInterrupt();
   else interrupt.asked.addEventListener('abort', onInterrupt, { once: true });
-  const limit = { limitMs, signal: interrupt.insisted, nextStep: howToGoOn(session.id) };
+  const release = terminal.onReaderGone(() => {
+    tellFailure(toFailure(unread(session.id)), terminal);
+    return exitCodes.readerGone;
+  });
+  const limit = { limitMs, signal: interrupt.insisted, nextStep: () => howToGoOn(session.id) };
   const watching = withinLimit(context, limit, (signal) =>
     watch(context, connection, session, { approve, signal }),
   );
   const end = await aboutSession(watching).catch((error: unknown) => {
     throw interrupt.insisted.aborted ? leftAlone(session.id) : error;
   });
+  release();
   interrupt.asked.removeEventListener('abort', onInterrupt);
   connection.reporter.report({
     name: 'session.followed',
@@ -145,7 +152,7 @@ async function watch(
   { approve, signal }: { readonly approve: Approve | undefined; readonly signal: AbortSignal },
 ): Promise<SessionEnd | undefined> {
   const { terminal } = context;
-  const approvals = createApprovals(context, connection, { sessionId, approve, signal });
+  const approvals = createApprovals(context, connection, { approve, signal });
   const waiting = new WaitingNotice(context, environmentId, async () =>
     (await listEnvironments(connection, signal)).find((each) => each.environment_id === environmentId),
   );
@@ -172,6 +179,16 @@ function leftAlone(id: string): CommandError {
     'interrupted',
     `Session ${id} is left to itself.`,
     exitCodes.interrupted,
+    howToGoOn(id),
+  );
+}
+
+/** Who has seen enough of the output (`| head`) has not stopped the session. */
+function unread(id: string): CommandError {
+  return new CommandError(
+    'reader_gone',
+    `Nobody reads the output any more; session ${id} goes on.`,
+    exitCodes.readerGone,
     howToGoOn(id),
   );
 }

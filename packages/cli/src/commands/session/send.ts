@@ -4,14 +4,16 @@ import { CommandError, exitCodes } from '../../io/exit.ts';
 import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
 import { aboutSession } from './advice.ts';
+import { sessionNamed } from './named.ts';
 
 /** Sends a message to a session; its process gets it if its bridge keeps standard input open. */
 export async function sessionSend(
   context: Context,
   _options: object,
-  id: string,
-  argument: string,
+  given: string,
+  ...words: string[]
 ): Promise<Output> {
+  const argument = words.join(' ');
   const text = argument === '-' ? await readStdin(context, 'the message') : argument;
   if (text.trim() === '') {
     throw new CommandError(
@@ -21,12 +23,13 @@ export async function sessionSend(
       'Say what to send: sallyport session send ID "..."',
     );
   }
-  const { client } = await connect(context);
+  const connection = await connect(context);
+  const signal = context.interrupt.asked;
+  const id = await sessionNamed(connection, given, signal);
   // With an id of its own a repeated request does not append it twice.
   const message = { id: context.ids.next('evt'), type: 'session.message', data: { text } };
-  const signal = context.interrupt.asked;
   const { events } = await aboutSession(
-    client.sessions.append({ params: { id }, body: { events: [message] }, signal }),
+    connection.client.sessions.append({ params: { id }, body: { events: [message] }, signal }),
   );
   const [sent] = events;
   return { json: { session_id: id, ...sent }, human: `Sent as event ${sent?.seq ?? '?'} of session ${id}.` };

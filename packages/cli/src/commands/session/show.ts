@@ -7,6 +7,7 @@ import type { Output } from '../../io/terminal.ts';
 import { aboutSession } from './advice.ts';
 import { endWatch, isFinal, whyEnded, type SessionEnd } from './end.ts';
 import { sessionEvents } from './follow.ts';
+import { sessionNamed } from './named.ts';
 import { startedBy } from './started-by.ts';
 
 /** How many events of a log's end are read for the reason: the worker's last words and the service's follow each other. */
@@ -15,9 +16,10 @@ const lastEvents = 20;
 /** How long the reason is waited for, in milliseconds: the record is what was asked for. */
 export const patienceMs = 10_000;
 
-export async function sessionShow(context: Context, _options: object, id: string): Promise<Output> {
+export async function sessionShow(context: Context, _options: object, given: string): Promise<Output> {
   const connection = await connect(context);
   const { signal, now } = { signal: context.interrupt.asked, now: context.clock.now() };
+  const id = await sessionNamed(connection, given, signal);
   const session = await aboutSession(connection.client.sessions.get({ params: { id }, signal }));
   const end = isFinal(session.status) ? await readEnd(context, connection, session) : undefined;
   const why = end && whyEnded(end);

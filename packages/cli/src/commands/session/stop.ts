@@ -6,6 +6,7 @@ import type { Output } from '../../io/terminal.ts';
 import { aboutSession } from './advice.ts';
 import { isFinal } from './end.ts';
 import { sessionEvents } from './follow.ts';
+import { sessionNamed } from './named.ts';
 
 export interface SessionStopOptions {
   readonly force?: boolean;
@@ -16,11 +17,12 @@ export interface SessionStopOptions {
 export async function sessionStop(
   context: Context,
   { force = false, wait = false }: SessionStopOptions,
-  id: string,
+  given: string,
 ): Promise<Output> {
   const connection = await connect(context);
   const { client } = connection;
   const signal = context.interrupt.asked;
+  const id = await sessionNamed(connection, given, signal);
   const get = () => client.sessions.get({ params: { id }, signal });
   const before = await aboutSession(get());
   if (isFinal(before.status))

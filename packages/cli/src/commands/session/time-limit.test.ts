@@ -9,7 +9,11 @@ const untilAborted = (signal: AbortSignal) =>
 test('what takes too long is left, with exit code 6 and what to do', async () => {
   const { context, clock } = testContext();
   const { signal } = new AbortController();
-  const waiting = withinLimit(context, { limitMs: 90_000, signal, nextStep: 'Wait again.' }, untilAborted);
+  const waiting = withinLimit(
+    context,
+    { limitMs: 90_000, signal, nextStep: () => 'Wait again.' },
+    untilAborted,
+  );
   const refused = expect(waiting).rejects.toMatchObject({
     code: 'timed_out',
     exitCode: 6,
@@ -24,7 +28,7 @@ test('what takes too long is left, with exit code 6 and what to do', async () =>
 test('who interrupts it, and what fails by itself, is told so', async () => {
   const { context, clock } = testContext();
   const interrupt = new AbortController();
-  const options = { limitMs: 90_000, signal: interrupt.signal, nextStep: '' };
+  const options = { limitMs: 90_000, signal: interrupt.signal, nextStep: () => '' };
   const waiting = withinLimit(context, options, untilAborted);
   interrupt.abort();
   await expect(waiting).rejects.toThrow('aborted');

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../testing/cli.ts';
+import { environmentAt, startService, type Service } from '../testing/service.ts';
+
+const at = '2020-01-01T00:00:00.000Z';
+const bridge = (environment_id: string, machine_name: string, status = 'online') => ({
+  ...{ environment_id, machine_name, directory: '/src', metadata: {}, worker_type: 'cowork', status },
+  ...{ last_seen_at: at, active_sessions: 0 },
+});
+const [laptop, desk, other] = ['env_01KAAAB', 'env_01KAAAC', 'env_01KZZZZ'] as const;
+
+let cwd: string;
+let service: Service;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'sallyport-named-'));
+  const bridges = [bridge(laptop, 'Laptop'), bridge(desk, 'desk', 'offline'), bridge(other, 'desk')];
+  service = await startService(({ url }) => {
+    if (url.includes('/environment_providers/')) return { body: { environments: bridges, has_more: false } };
+    if (url.startsWith('/v1/environments?')) return { body: [] };
+    const [, id = ''] = /^\/v1\/environments\/([^/]+)/.exec(url) ?? [];
+    // Archived, so that no bridge starts for it.
+    return { body: { id, machine_name: 'm', directory: '/', metadata: {}, archived_at: at } };
+  });
+});
+afterEach(() => {
+  service.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const get = (given: string) => runCli(['env', 'get', given, '--json'], { cwd, env: environmentAt(service) });
+const looked = () => service.lines().filter((line) => line.includes('limit='));
+
+test.each([
+  [laptop, laptop],
+  ['env_01KAAAB', laptop],
+  ['01kaaab', laptop],
+  ['01KZ', other],
+  ['Laptop', laptop],
+  ['laptop', laptop],
+  // In no list, as one that was not seen for a week: the service knows.
+  ['env_01JOLD', 'env_01JOLD'],
+])('%s means %s', async (given, id) => {
+  const { exitCode, stdout } = await get(given);
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id }]);
+  expect(looked()).toHaveLength(2);
+});
+
+test('a whole id is looked up nowhere', async () => {
+  const id = `env_${'0'.repeat(26)}`;
+  expect(JSON.parse((await get(id)).stdout)).toMatchObject({ id });
+  expect(service.lines()).toEqual([`GET /v1/environments/${id}`]);
+});
+
+test.each(['01KA', 'desk'])('%s means several, which are shown', async (given) => {
+  const { exitCode, stderr } = await get(given);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(
+    new RegExp(
+      `error: "${given}" may be one of several environments:\nID +NAME +STATE +DIRECTORY\nenv_01K.*\nenv_01K.*\nName one`,
+    ),
+  );
+});
+
+test.each([
+  [
+    'laptob',
+    'error: There is no environment "laptob". Did you mean "Laptop"?\nSee which there are: sallyport env list\n',
+  ],
+  // Too short to be the beginning of an id that a person means.
+  ['01K', 'error: There is no environment "01K".\nSee which there are: sallyport env list\n'],
+])('%s is none', async (given, said) => {
+  expect(await get(given)).toMatchObject({ exitCode: 4, stderr: said });
+  expect(looked()).toEqual(service.lines());
+});
+
+test.each([
+  ['env update laptop --name x', `POST /v1/environments/${laptop}`],
+  ['env archive laptop', `POST /v1/environments/${laptop}/archive`],
+  ['env delete laptop 01KAAAB --yes', `DELETE /v1/environments/${laptop}`],
+  ['bridge unregister laptop --yes', `DELETE /v1/environments/bridge/${laptop}`],
+  ['bridge run --env laptop --exec true', `GET /v1/environments/${laptop}`],
+])('%s', async (command, line) => {
+  await runCli(command.split(' '), { cwd, env: environmentAt(service) });
+  expect(service.lines().find((each) => !each.includes('limit='))).toBe(line);
+});
