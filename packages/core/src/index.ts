@@ -38,7 +38,7 @@ export { severities, type SeverityName } from './severities.ts';
 export { isJsonObject } from './json-object.ts';
 export { isLoopback } from './loopback.ts';
 export { printable } from './printable.ts';
-export { badOffset, decodePlace, encodePlace, pageOf, type Page, type Place } from './cursor.ts';
+export { badOffset, decodePlace, pageOf, readPage, type Page, type Place } from './cursor.ts';
 export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';
 export { organizationTypes, roles, type OrganizationType, type Role } from './organization.ts';

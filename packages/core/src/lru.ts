@@ -5,6 +5,7 @@ export interface Lru<Value> {
   delete(key: string): void;
 }
 
+/** `capacity`: entries. */
 export function createLru<Value>(capacity: number): Lru<Value> {
   const entries = new Map<string, Value>();
   return {

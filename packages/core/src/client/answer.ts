@@ -36,10 +36,15 @@ export async function toServiceError(answer: TransportResponse, url: string, now
   return new ServiceError(error, typeof description === 'string' ? description : error, {
     status: answer.status,
     details,
-    ...(Array.isArray(issues) && { issues: issues as Issue[] }),
+    ...(Array.isArray(issues) && { issues: issues.filter(isIssue) }),
     ...(typeof id === 'string' ? { requestId: id } : requestId !== undefined && { requestId }),
     ...(retryMs !== undefined && { retryAfterMs: retryMs }),
   });
+}
+
+/** Another server may put anything there. */
+function isIssue(value: unknown): value is Issue {
+  return isJsonObject(value) && typeof value['path'] === 'string' && typeof value['message'] === 'string';
 }
 
 /** A code for a status whose body has none, so that callers have one thing to match on. */

@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../clock.ts';
 import { defaultLimits, type Endpoint } from '../contract/endpoint.ts';
 import { headerNames } from '../contract/headers.ts';
 import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
-import { TransportError } from '../errors.ts';
+import { ServiceError, TransportError } from '../errors.ts';
 import { createIds, type Ids } from '../ids.ts';
 import type { TokenSource } from '../ports.ts';
 import { systemRandom } from '../random.ts';
@@ -147,7 +147,10 @@ function acceptOf(endpoint: CalledEndpoint): string {
   return endpoint.transport === 'text' ? 'text/plain, application/json' : 'application/json';
 }
 
-/** The absolute address of a call, in the dialect; path members are escaped, absent query members left out. */
+/**
+ * The absolute address of a call, in the dialect; path members are escaped, absent query members left out. Throws
+ * `invalid_request` where a path member is absent, or one that no escape keeps from naming another path.
+ */
 export function endpointUrl(
   baseUrl: string,
   endpoint: Pick<Endpoint, 'path'>,
@@ -155,9 +158,22 @@ export function endpointUrl(
   dialect: Dialect = neutralDialect,
 ): string {
   const path = inDialect(endpoint.path, dialect).replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(params[name])),
+    segmentOf(name, params[name]),
   );
   return baseUrl.replace(/\/+$/, '') + path + suffixOf(query);
+}
+
+function segmentOf(name: string, value: Scalar | undefined): string {
+  const segment = String(value ?? '');
+  if (segment !== '' && segment !== '.' && segment !== '..') return encodeURIComponent(segment);
+  // A URL takes these steps before anyone sees it, written as `%2e%2e`, too (WHATWG URL 4.4).
+  throw new ServiceError(
+    'invalid_request',
+    `The path needs another ${name} than ${JSON.stringify(segment)}.`,
+    {
+      issues: [{ path: `params/${name}`, message: 'cannot be a part of a path' }],
+    },
+  );
 }
 
 function suffixOf(query: NonNullable<CallInput['query']>): string {

@@ -183,6 +183,15 @@ describe('a refusal', () => {
     });
   });
 
+  test('has as issues only what are some, whatever another server puts there', async () => {
+    const issue = { path: 'body/title', message: 'is too long' };
+    answer = json(400, {
+      error: 'invalid_request',
+      issues: [null, 'x', {}, { path: 1, message: 'm' }, issue],
+    });
+    await expect(client().sessions.list()).rejects.toMatchObject({ issues: [issue] });
+  });
+
   test.each([
     [502, '<html>Bad gateway</html>', { name: 'ServiceError', status: 502, code: 'internal_error' }],
     [404, '', { name: 'ServiceError', status: 404, code: 'not_found' }],

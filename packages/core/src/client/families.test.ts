@@ -36,6 +36,24 @@ test('segments are escaped and no words of the contract; headers are', async () 
   });
 });
 
+test.each(['', '.', '..'])(
+  'a call is never made for another path than its own, by a part that is %j',
+  async (part) => {
+    const { client, asked } = clientOf();
+    const refusal = {
+      code: 'invalid_request',
+      issues: [{ path: expect.stringMatching(/^params\//) as string }],
+    };
+    await expect(client.sessions.delete({ params: { id: part } })).rejects.toMatchObject(refusal);
+    await expect(client.files.at(part).retrieve('id')).rejects.toMatchObject(refusal);
+    await expect(client.voice.at(part).connect()).rejects.toMatchObject(refusal);
+    await expect(client.sessions.get({ params: {} as { readonly id: string } })).rejects.toMatchObject(
+      refusal,
+    );
+    expect(asked).toEqual([]);
+  },
+);
+
 test('a refusal is thrown, of a stream when it is read; a model is asked once', async () => {
   const { client, asked } = clientOf({ status: 503, text: '{"type":"error","error":{"type":"overloaded"}}' });
   await expect(client.messages.create({})).rejects.toThrow(ServiceError);

@@ -13,7 +13,7 @@ export {
 } from './call.ts';
 export type { SocketCall, SocketFamilyClient } from './sockets.ts';
 export type { EncodedBody } from './encoding.ts';
-export { nextOffset, pages, type ListPage } from './pages.ts';
+export { pages, type ListPage } from './pages.ts';
 export { streamRecords, streamSession, type StreamFrame } from './event-stream.ts';
 export { http1Transport } from '../transport/http1.ts';
 export { undiciTransport } from '../transport/undici.ts';

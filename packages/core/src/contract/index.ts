@@ -68,8 +68,9 @@ export {
   type TokenResponse,
 } from '../schemas/oauth.ts';
 export {
-  WorkState,
   BridgeHint,
+  finalWorkStates,
+  WorkState,
   type EnvironmentStatus,
   type OrganizationEnvironment,
   type RegisterBridgeRequest,

@@ -1,4 +1,4 @@
-import { endpoints, families, headerNames } from '../contract/index.ts';
+import { endpoints, families, headerNames, type Area } from '../contract/index.ts';
 import { inDialect, neutralDialect, type Dialect } from '../dialect.ts';
 import { createComponents, type JsonSchema } from './components.ts';
 import { refusals, securitySchemes, toOperation } from './operation.ts';
@@ -21,7 +21,8 @@ const areas = {
   telemetry: 'Event batches and OTLP logs',
   feedback: 'Feedback bundles',
   account: 'Account bootstrap, access and managed settings',
-} as const;
+  admin: "The organization's people, credentials, clients, settings and audit trail",
+} as const satisfies Readonly<Record<Area, string>>;
 
 /**
  * The contract as an OpenAPI 3.1 document. Rows that are not in the specification have `x-extension: true`.

@@ -53,6 +53,9 @@ export const WorkState = z.enum([
 ]);
 export type WorkState = z.infer<typeof WorkState>;
 
+/** The states that a work item keeps. */
+export const finalWorkStates: readonly WorkState[] = ['stopped', 'done', 'failed', 'dead'];
+
 export const WorkResponse = z.looseObject({ id: z.string(), state: WorkState });
 
 export const StopRequest = z.looseObject({

@@ -28,6 +28,7 @@ export function dispatchOver(dispatcher: Dispatcher, origin: string): Dispatch {
     return exchange;
   };
 }
+
 /** It sends no trailers, so none are announced. */
 function withoutTrailer(headers: Outgoing['headers']): string[] {
   return headers.filter((_, i) => headers[i - (i % 2)]?.toLowerCase() !== 'trailer');

@@ -51,10 +51,12 @@ export async function sendWithRetries(
   return transport.send(request);
 }
 
-/** `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110 10.2.3); `undefined` where it is neither. */
+/**
+ * `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110 10.2.3); `undefined` where it is neither, or names
+ * no time to come, which leaves the pause to the caller.
+ */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - now;
+  return ms > 0 ? ms : undefined;
 }

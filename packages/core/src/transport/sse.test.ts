@@ -13,6 +13,8 @@ async function parse(text: string, cuts: readonly number[] = []): Promise<Server
   return events;
 }
 
+const everyMebibyte = Array.from({ length: 20 }, (_, index) => index * 2 ** 20);
+
 test('the examples of the standard', async () => {
   expect(await parse('data: YHOO\ndata: +2\ndata: 10\n\n')).toEqual([
     { event: 'message', data: 'YHOO\n+2\n10' },
@@ -38,6 +40,18 @@ test('an id with a NUL is ignored, a byte order mark is skipped', async () => {
     { event: 'message', data: 'a', id: '7' },
     { event: 'message', data: 'b', id: '7' },
   ]);
+});
+
+test.each([
+  ['a line', 'data: ', ''],
+  ['an event', 'data: ', '\n'],
+])('%s without end is given up', async (_, begin, end) => {
+  const text = (begin + 'x'.repeat(2 ** 20) + end).repeat(20);
+  await expect(parse(text, everyMebibyte)).rejects.toMatchObject({ code: 'unexpected_answer' });
+});
+
+test('comments may go on for as long as they like', async () => {
+  expect(await parse(`: ${'x'.repeat(2 ** 20)}\n`.repeat(20), everyMebibyte)).toEqual([]);
 });
 
 test('any chunking and any line ending give the same events', async () => {

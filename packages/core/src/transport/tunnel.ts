@@ -1,5 +1,6 @@
 import { request as httpRequest, Agent as HttpAgent, type ClientRequestArgs } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 
@@ -48,7 +49,7 @@ class TunnelAgent extends HttpAgent {
         failed(new Error(`the proxy ${this.#proxy.host} answered CONNECT with ${statusCode}`));
       } else if (isSecure) {
         const servername = unbracketed(this.#target.hostname);
-        const secured = tlsConnect({ socket, ...(/^[\d.]+$|:/.test(servername) ? {} : { servername }) });
+        const secured = tlsConnect({ socket, ...(isIP(servername) === 0 && { servername }) });
         connected(null, secured);
       } else connected(null, socket);
     });

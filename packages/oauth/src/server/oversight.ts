@@ -1,5 +1,5 @@
-import { decodePlace, pageOf, ServiceError, type Page } from '@sallyport/core';
-import type { NewestFirst, Owned } from './admin-ports.ts';
+import { readPage, ServiceError, type Page } from '@sallyport/core';
+import type { Owned } from './admin-ports.ts';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import type { ApiKey, Family, Session, TrustedDevice } from './records.ts';
@@ -40,7 +40,7 @@ export function createOversight(context: Context): Oversight {
 
   return {
     apiKeys: (organizationId, query) =>
-      page(query, (part) => reads.organizationApiKeys({ organizationId, now: clock.now(), ...part })),
+      readPage(query, (part) => reads.organizationApiKeys({ organizationId, now: clock.now(), ...part })),
     async revokeApiKey(organizationId, keyId) {
       const now = clock.now();
       const key = await acts.revokeApiKey({ keyId, accountId: undefined, organizationId, now });
@@ -48,7 +48,7 @@ export function createOversight(context: Context): Oversight {
     },
 
     devices: (organizationId, query) =>
-      page(query, (part) => reads.organizationDevices({ organizationId, ...part })),
+      readPage(query, (part) => reads.organizationDevices({ organizationId, ...part })),
     async revokeDevice(organizationId, deviceId) {
       const now = clock.now();
       const device = await acts.revokeTrustedDevice({ deviceId, accountId: undefined, organizationId, now });
@@ -56,25 +56,17 @@ export function createOversight(context: Context): Oversight {
     },
 
     logins: (organizationId, query) =>
-      page(query, (part) => reads.organizationLogins({ organizationId, now: clock.now(), ...part })),
+      readPage(query, (part) => reads.organizationLogins({ organizationId, now: clock.now(), ...part })),
     async revokeLogin(organizationId, familyId) {
       const revoked = await acts.revokeFamily({ familyId, of: { organizationId }, now: clock.now() });
       ended('login', familyId, organizationId, revoked?.isNew);
     },
 
     sessions: (organizationId, query) =>
-      page(query, (part) => reads.memberSessions({ organizationId, now: clock.now(), ...part })),
+      readPage(query, (part) => reads.memberSessions({ organizationId, now: clock.now(), ...part })),
     async endSession(organizationId, sessionId) {
       const owner = await acts.endMemberSession({ sessionId, organizationId });
       ended('sign-in', sessionId, organizationId, owner !== undefined);
     },
   };
-}
-
-async function page<Item extends { readonly createdAt: number; readonly id: string }>(
-  { limit, offset }: PageQuery,
-  read: (part: NewestFirst) => Promise<readonly Item[]>,
-): Promise<Page<Item>> {
-  const before = offset === undefined ? undefined : decodePlace(offset);
-  return pageOf(await read({ before, limit: limit + 1 }), limit);
 }
