@@ -69,6 +69,24 @@ describe('a login', () => {
     await expect(stat(directory)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  test('that is removed while it is read is the login or none', async () => {
+    const store = fileTokenStore({ directory });
+    let isOver = false;
+    const read = async () => {
+      while (!isOver) expect([login, undefined]).toContainEqual(await store.load('main'));
+    };
+    const reading = Promise.all([read(), read(), read()]);
+    try {
+      for (let round = 0; round < 50; round += 1) {
+        await store.save('main', login);
+        await store.remove('main');
+      }
+    } finally {
+      isOver = true;
+      await reading;
+    }
+  });
+
   test.each([
     ['', 'not JSON'],
     ['{"version":1,"accessToken":"at-sec', 'not JSON'],

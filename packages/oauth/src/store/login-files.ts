@@ -140,7 +140,8 @@ function untouchedSince(lockFile: string, clock: Clock): () => Promise<boolean> 
 
 async function tighten(path: string, mode: number, log: Log): Promise<void> {
   if (process.platform === 'win32') return; // modes mean nothing there
-  const found = (await stat(path)).mode & 0o777;
+  // A login may have been removed since it was read.
+  const found = ((await stat(path).catch(absent))?.mode ?? 0) & 0o777;
   if ((found & 0o077) === 0) return;
   try {
     await chmod(path, mode);
