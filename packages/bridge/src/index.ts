@@ -13,7 +13,7 @@ export type { KeepLimits } from './runtime/workspace/kept.ts';
 export type { Left } from './runtime/workspace/left.ts';
 export type { WorktreePolicy } from './runtime/workspace/workspaces.ts';
 export { shellExecutor, type ShellExecutorOptions } from './runtime/process.ts';
-export { looksSecret, type EnvironmentOptions } from './runtime/environment.ts';
+export type { EnvironmentOptions } from './runtime/environment.ts';
 export { stopDeadlineMs, type EventData } from './protocol/events.ts';
 export type { ChangedFile, SourceChanges, UnknownChanges } from './protocol/events.ts';
 export { ChangesReader, type PatchedChanges } from './protocol/changes.ts';

@@ -44,7 +44,7 @@ export async function openEngines(store: EmbeddedStore, options: EnginesOptions)
     dialect: config.dialect,
     callOrigin,
   });
-  const workerTokens = createWorkerTokens(oauth.signer, clock);
+  const workerTokens = createWorkerTokens(oauth.signer);
   const bridge = createBridgeEngine({
     ...ports,
     store: stampedBridge(store.bridge, { clock, callOrigin }),

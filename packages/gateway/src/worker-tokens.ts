@@ -1,5 +1,5 @@
 import type { WorkerTokens } from '@sallyport/bridge/server';
-import { ServiceError, type Clock } from '@sallyport/core';
+import { ServiceError } from '@sallyport/core';
 import type { Signer } from '@sallyport/oauth/server';
 
 const kind = { type: 'worker+jwt', audience: 'ingress' };
@@ -7,13 +7,11 @@ const kind = { type: 'worker+jwt', audience: 'ingress' };
 export const workerTokenSeconds = 3600;
 
 /** The bridge's worker JWTs, signed with the authorization server's keys, of a kind that no access token passes as. */
-export function createWorkerTokens(signer: Signer, clock: Clock): WorkerTokens {
+export function createWorkerTokens(signer: Signer): WorkerTokens {
   return {
-    async mint({ sessionId, environmentId, workerId, epoch, grantId }) {
+    mint({ sessionId, environmentId, workerId, epoch, grantId }) {
       const claims = { sub: sessionId, env: environmentId, wid: workerId, epoch, gid: grantId };
-      const token = await signer.sign(claims, { ...kind, lifetimeSeconds: workerTokenSeconds });
-      // As in `exp`, which counts whole seconds.
-      return { token, expiresAt: (Math.floor(clock.now() / 1000) + workerTokenSeconds) * 1000 };
+      return signer.sign(claims, { ...kind, lifetimeSeconds: workerTokenSeconds });
     },
     async verify(token) {
       const { sub, env, wid, epoch, gid, exp } = await signer.verify(token, kind);

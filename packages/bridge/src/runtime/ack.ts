@@ -1,5 +1,6 @@
 import { ServiceError, sleep } from '@sallyport/core';
 import type { CallOptions } from '@sallyport/core/client';
+import { finalWorkStates } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
 import { Backoff } from './backoff.ts';
 import { judgeFailure } from './failure.ts';
@@ -10,8 +11,6 @@ export type Holder = 'ours' | 'theirs' | 'gone';
 /** An unacknowledged item is delivered again, so there is no use in trying for longer. */
 const ackPatienceMs = 30_000;
 const ackTimeoutMs = 10_000;
-
-const finalStates: readonly unknown[] = ['stopped', 'done', 'failed', 'dead'];
 
 /** Acknowledges once. `isRepeated`: an earlier try of ours may have arrived although its answer did not. */
 export async function acknowledge(
@@ -28,7 +27,8 @@ export async function acknowledge(
     const verdict = judgeFailure(error);
     if (verdict.kind === 'missing') return 'gone';
     if (verdict.kind !== 'conflict') throw error;
-    if (verdict.code === 'work_stopped' || finalStates.includes(verdict.details['state'])) return 'gone';
+    const hasEnded = finalWorkStates.some((state) => state === verdict.details['state']);
+    if (verdict.code === 'work_stopped' || hasEnded) return 'gone';
     const { yours = isRepeated } = verdict.details;
     return yours === true ? 'ours' : 'theirs';
   }

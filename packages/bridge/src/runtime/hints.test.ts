@@ -110,6 +110,23 @@ describe('the stream of hints', () => {
     }
   });
 
+  test.each([1000, 1012, 4401])(
+    'that ends at once each time, with %i, is opened ever more slowly',
+    async (code) => {
+      const clock = new ManualClock();
+      service.givesHints = true;
+      start({ run: 'true', clock, random: halfway });
+      for (let opened = 1; opened <= 4; opened += 1) {
+        (await nextHints(opened)).socket.close(code);
+        for (let turns = 0; turns < 50; turns += 1) await clock.advance(0);
+        expect(service.countOf('hints')).toBe(opened);
+        // Half of 1, 2, 4, 8 s.
+        await clock.advance(500 * 2 ** (opened - 1) + 1);
+      }
+      await nextHints(5);
+    },
+  );
+
   test('is opened anew after the machine slept', async () => {
     const clock = new ManualClock();
     service.givesHints = true;

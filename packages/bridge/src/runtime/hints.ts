@@ -112,7 +112,6 @@ export class Hints {
     signal.addEventListener('abort', drop, { once: true });
     try {
       const { code } = await socket.ended;
-      if (code === closeCodes.tokenExpired) return 0;
       if (code === closeCodes.gone || code === closeCodes.revoked) return refusedPauseMs;
       return drainMs;
     } finally {

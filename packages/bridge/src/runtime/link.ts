@@ -1,5 +1,4 @@
 import type { SessionEvent } from '@sallyport/core/contract';
-import type { ServiceFrame } from '../protocol/frames.ts';
 import { acknowledge } from './ack.ts';
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
@@ -8,12 +7,12 @@ import { toError } from './failure.ts';
 import type { Credentials } from './handshake.ts';
 import { judgeStepFailure, judgeStreamEnd, type LinkJudgement, type LinkStep } from './link-judgement.ts';
 import { LinkCredentials } from './link-credentials.ts';
+import { LinkStream } from './link-stream.ts';
 import type { Outbox } from './outbox.ts';
 import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
 import { PlaceInLog } from './place-in-log.ts';
-import type { StreamEnd } from './live-socket.ts';
-import type { WorkerStream } from './stream.ts';
+import { wakeSpreadMs } from './wake-watch.ts';
 
 /** Superseded again so soon: two bridges have the same identity, and one has to give in. */
 const rivalryMs = 60_000;
@@ -43,12 +42,11 @@ export class Link {
   readonly #backoff: Backoff;
   readonly #pause: Pause;
   readonly #credentials: LinkCredentials;
-  #stream: WorkerStream | undefined;
+  #stream: LinkStream | undefined;
   #next: Next = { step: 'handshake' };
   /** Where others want it to go on, whatever it is doing. */
   #order: Next | undefined;
   #supersededAt: number | undefined;
-  #drainMs: number | undefined;
   #isFinishing = false;
   readonly #place: PlaceInLog;
   readonly #abort = new AbortController();
@@ -139,7 +137,7 @@ export class Link {
     // The link finds its way back from a lost stream by itself.
     if (!isLong) return this.#interrupt();
     this.#options.onDoubt(true);
-    this.#goOn({ step: 'doubt', waitMs: this.#options.context.random.fraction() * 2_000 });
+    this.#goOn({ step: 'doubt', waitMs: this.#options.context.random.fraction() * wakeSpreadMs });
   }
 
   /** The work may have ended: asks now, whatever pause is under way. */
@@ -180,69 +178,28 @@ export class Link {
         await this.#credentials.obtain(this.#abort.signal);
         return { step: 'connect' };
       }
-      const end = await this.#connect(present);
-      const { code, reason } = end;
-      const error = new Error(`the stream was closed (${code}${reason && ` ${reason}`})`);
-      return this.#plan(judgeStreamEnd(end, this.#drainMs), error);
+      return await this.#connect(present);
     } catch (error) {
       return this.#plan(judgeStepFailure(error, step), toError(error));
     }
   }
 
-  async #connect(credentials: Credentials): Promise<StreamEnd> {
-    const { context, outbox, sessionId } = this.#options;
-    this.#drainMs = undefined;
-    const over = new AbortController();
-    const stream = context.streams.open({
-      clientOptions: context.clientOptions,
-      clock: context.clock,
-      credentials,
-      sessionId,
-      fromSeq: this.#place.resume(),
-      onFrame: (frame) => this.#read(frame, stream, over.signal),
-      onOpen: () => {
-        this.#backoff.succeeded();
-        context.emit({ type: 'session.connected', sessionId });
-        outbox.attach((frame) => stream.send(frame));
-        this.#options.onDoubt(false);
-        this.#options.onConnected();
-      },
-    });
+  async #connect(present: Credentials): Promise<Next> {
+    const onOpen = () => {
+      this.#backoff.succeeded();
+      this.#options.onDoubt(false);
+      this.#options.onConnected();
+    };
+    const parts = { place: this.#place, credentials: this.#credentials, onOpen };
+    const stream = new LinkStream({ ...this.#options, ...parts }, present);
     this.#stream = stream;
     try {
-      return await stream.ended;
+      const end = await stream.ended;
+      const { code, reason } = end;
+      const error = new Error(`the stream was closed (${code}${reason && ` ${reason}`})`);
+      return this.#plan(judgeStreamEnd(end, stream.drainMs), error);
     } finally {
-      over.abort(); // late, its proof of the old token would fence the next stream off
-      outbox.detach();
       this.#stream = undefined;
-    }
-  }
-
-  #read(frame: ServiceFrame, stream: WorkerStream, isOver: AbortSignal): void {
-    const { context, outbox } = this.#options;
-    if ('session_id' in frame) {
-      if (this.#place.reach(frame)) stream.send(JSON.stringify({ type: 'ack', seq: frame.seq }));
-      return;
-    }
-    switch (frame.type) {
-      case 'ack':
-        outbox.acknowledge(frame.id);
-        break;
-      case 'caught_up':
-        if (!this.#place.isSkipping) this.#options.onCaughtUp();
-        break;
-      case 'resync_required':
-        this.#place.resync(frame.oldest_seq);
-        break;
-      case 'token_expiring':
-        void this.#credentials.renewOn(stream, isOver);
-        break;
-      case 'draining':
-        this.#drainMs = frame.reconnect_in_ms;
-        break;
-      case 'error':
-        context.log.warn({ error: frame.error }, frame.error_description);
-        break;
     }
   }
 

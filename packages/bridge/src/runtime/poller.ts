@@ -8,7 +8,8 @@ import type { Registration } from './registration.ts';
 import type { Sessions, Work } from './sessions.ts';
 import { SkippedWork } from './skipped-work.ts';
 import { takeWork } from './take-work.ts';
-import { judgeGrant } from './work-item.ts';
+import { wakeSpreadMs } from './wake-watch.ts';
+import { readDelivery } from './work-item.ts';
 
 /** Under the 30 s and 60 s after which proxies give up. */
 const blockMs = 25_000;
@@ -16,8 +17,6 @@ const blockMs = 25_000;
 const lastAnswerMs = 2_000;
 /** Between two polls of a service that holds none, and between two offers of the same work that we do not run. */
 const idleMs = 1_000;
-/** After a sleep all machines of a host may wake at once. */
-const wakeSpreadMs = 2_000;
 /** How long sessions that lost their stream may take to open it again before work is asked for. */
 const returnMs = 5_000;
 
@@ -63,8 +62,8 @@ export class Poller {
       this.#abort = new AbortController();
       try {
         if (this.#hasSlept) await this.#awake();
-        const grant = await this.#poll();
-        if (grant && (await this.#run(grant)) && this.#options.once) return 'once';
+        const work = await this.#poll();
+        if (work && (await this.#run(work)) && this.#options.once) return 'once';
       } catch (error) {
         // A poll that `wake`, `freed` or `stop` ended says nothing about the link.
         if (this.#abort.signal.aborted) continue;
@@ -160,10 +159,10 @@ export class Poller {
       context.emit({ type: 'duplicated', environmentId });
     }
     if (this.#isReturning) return this.#letSessionsReturn();
-    const grant = judgeGrant(body, types);
-    if (grant.kind === 'session' && !this.#isFull) return grant.work;
-    if (grant.kind === 'unknown') await this.#skip(grant.id, grant.reason);
-    if (grant.kind === 'unknown' || isProbe) return undefined;
+    const delivery = readDelivery(body, types);
+    if (delivery.kind === 'work' && !this.#isFull) return delivery.work;
+    if (delivery.kind === 'unknown') await this.#skip(delivery.id, delivery.reason);
+    if (delivery.kind === 'unknown' || isProbe) return undefined;
     // A service that does not hold polls answers at once: it must not be asked without end.
     const isHeld = context.clock.monotonic() - startedAt >= idleMs;
     this.#isResting = true;

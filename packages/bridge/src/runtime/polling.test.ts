@@ -196,6 +196,8 @@ describe('polling', () => {
       { status: 429, headers: { 'retry-after': '3' }, body: { error: 'rate_limited' } },
       { status: 200, raw: '{"id":"work_1","da' },
       { status: 408, raw: '' },
+      { status: 503, headers: { 'retry-after': '0' }, body: { error: 'overloaded' } },
+      { status: 503, headers: { 'retry-after': new Date(0).toUTCString() }, body: { error: 'overloaded' } },
     ];
     const each = 20;
     service.script('poll', ...kinds.flatMap((kind) => Array.from({ length: each }, () => kind)));
@@ -207,6 +209,7 @@ describe('polling', () => {
     await bench.until('session.ended');
     const waits = bench.of('offline').map(({ retryInMs }) => Math.round(retryInMs));
     expect(waits).toHaveLength(kinds.length * each);
+    expect(Math.min(...waits)).toBeGreaterThan(0);
     expect(Math.max(...waits)).toBe(30_000); // half of a minute, as this chance has it
     expect(new Set(waits.slice(4 * each, 5 * each))).toEqual(new Set([3_300]));
     expect(bench.of('polling')).toHaveLength(1);

@@ -46,7 +46,9 @@ export async function sweep(mark: Mark, platform: NodeJS.Platform = process.plat
 }
 
 async function markedOfProc(entries: readonly string[]): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  // Out of file descriptors nobody can be looked for: the group is ended nevertheless.
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
   const marked = pids.map(async (pid) => {
     // Another user's process, or one that is gone by now, is none of ours.
     const text = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');

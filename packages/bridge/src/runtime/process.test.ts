@@ -33,6 +33,35 @@ function execute(
   return { execution, output, says };
 }
 
+const exhaust = `try { for (;;) openSync('/dev/null'); } catch {}`;
+
+/** Begins and kills a session in a program that takes all file descriptors `before` or `after` it begins; gives what came of it. */
+function withoutDescriptors(session: {
+  readonly command: string;
+  readonly before: string;
+  readonly after: string;
+}): unknown {
+  const script = `
+    import { openSync } from 'node:fs';
+    import { systemClock } from '@sallyport/core';
+    import { shellExecutor } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
+    const job = { sessionId: 's' + process.pid, workId: 'w', environmentId: 'e', directory: '/', emit: (type, data) => said.push(data.text) };
+    const said = [];
+    const environment = { inherited: {}, pass: [] };
+    const execute = shellExecutor({ command: ${JSON.stringify(session.command)}, environment, clock: systemClock });
+    ${session.before}
+    const execution = execute(job);
+    ${session.after}
+    execution.signal('SIGKILL');
+    console.log(JSON.stringify([await execution.ended, said]));`;
+  const args = ['-C', '@sallyport/source', '--input-type=module', '-e', script];
+  const output = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, ...args], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
+  return JSON.parse(output);
+}
+
 describe('the process of a session', () => {
   test('runs in its directory, with its variables, and gives its exit code', async () => {
     const directory = temporaryFolder();
@@ -66,26 +95,16 @@ describe('the process of a session', () => {
   });
 
   test('that cannot be started for want of file descriptors is an exit, not the end of the bridge', () => {
-    const script = `
-      import { openSync } from 'node:fs';
-      import { systemClock } from '@sallyport/core';
-      import { shellExecutor } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
-      const job = { sessionId: 's', workId: 'w', environmentId: 'e', directory: '/', emit: (type, data) => said.push(data.text) };
-      const said = [];
-      const execute = shellExecutor({ command: 'true', environment: { inherited: {}, pass: [] }, clock: systemClock });
-      try { for (;;) openSync('/dev/null'); } catch {}
-      const execution = execute(job);
-      execution.signal('SIGKILL');
-      console.log(JSON.stringify([await execution.ended, said]));`;
-    const args = ['-C', '@sallyport/source', '--input-type=module', '-e', script];
-    const output = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, ...args], {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-    });
-    expect(JSON.parse(output)).toEqual([
+    const ended = withoutDescriptors({ command: 'true', before: exhaust, after: '' });
+    expect(ended).toEqual([
       { exitCode: 127, signal: null },
       [expect.stringMatching(/^cannot start: .*EMFILE/) as string],
     ]);
+  });
+
+  test('is killed where nobody can be looked for, for want of file descriptors', () => {
+    const ended = withoutDescriptors({ command: 'exec sleep 1000', before: '', after: exhaust });
+    expect(ended).toEqual([{ exitCode: null, signal: 'SIGKILL' }, []]);
   });
 
   test('does not see the lifeline, and does not wait for its watcher', async () => {

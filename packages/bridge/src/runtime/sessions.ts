@@ -18,7 +18,7 @@ export interface SessionsOptions extends Omit<
   readonly maxSessions: number;
 }
 
-/** A grant of the service, as far as it was understood. */
+/** A work item that was delivered, as far as it was understood. */
 export interface Work {
   readonly id: string;
   /** Its kind, of those that are run here. */

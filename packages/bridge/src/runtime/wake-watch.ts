@@ -5,6 +5,8 @@ const tickMs = 5_000;
 const sleptMs = 10_000;
 /** Where both go on in suspend, the tick alone comes late. */
 const lateMs = 15_000;
+/** All machines of a host may wake at once: over how long each spreads what it does then. */
+export const wakeSpreadMs = 2_000;
 
 /** Notices that the machine slept; `wake` gets for about how long, in milliseconds. */
 export function watchWake(clock: Clock, wake: (sleptMs: number) => void): Timer {

@@ -1,16 +1,16 @@
 import type { Work } from './sessions.ts';
 
-/** What a poll's answer says. */
-export type Grant =
+/** What a poll's answer delivers. */
+export type Delivery =
   | { readonly kind: 'none' }
-  | { readonly kind: 'session'; readonly work: Work }
+  | { readonly kind: 'work'; readonly work: Work }
   /** Nothing that we could run; it stays unacknowledged. `id` is whatever tells it from others. */
   | { readonly kind: 'unknown'; readonly id: string; readonly reason: string };
 
 const idForm = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 
-/** Judges the body of a poll by the kinds of work that are run here, whatever it is: none, `null` and `{}` all mean that nothing waits. */
-export function judgeGrant(body: unknown, types: readonly string[] = ['session']): Grant {
+/** Reads the body of a poll by the kinds of work that are run here, whatever it is: none, `null` and `{}` all mean that nothing waits. */
+export function readDelivery(body: unknown, types: readonly string[]): Delivery {
   if (body === undefined || body === null) return { kind: 'none' };
   if (typeof body !== 'object' || Array.isArray(body)) return unknown('', 'the work item is no object');
   if (Object.keys(body).length === 0) return { kind: 'none' };
@@ -24,9 +24,9 @@ export function judgeGrant(body: unknown, types: readonly string[] = ['session']
   // It becomes a file's name and part of addresses.
   if (typeof sessionId !== 'string' || !idForm.test(sessionId))
     return unknown(id, 'the work item names no proper session');
-  return { kind: 'session', work: { id, type, sessionId } };
+  return { kind: 'work', work: { id, type, sessionId } };
 }
 
-function unknown(id: string, reason: string): Grant {
+function unknown(id: string, reason: string): Delivery {
   return { kind: 'unknown', id, reason };
 }

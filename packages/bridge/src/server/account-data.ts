@@ -2,6 +2,7 @@ import { toTimestamp, type AccountData, type Clock } from '@sallyport/core';
 import { workTerms, type BridgeConfig } from './config.ts';
 import { eraseAll, pageItems } from './erase-all.ts';
 import type { BridgeStore } from './ports.ts';
+import { presenceOf } from './presence.ts';
 import type { OfAccount } from './reads.ts';
 import type { Session, StoredEvent } from './records.ts';
 import { sessionStatus } from './states.ts';
@@ -43,7 +44,8 @@ export function createBridgeAccountData({
   /** A session, then its events, each as an item of its own: a session may have more of them than memory. */
   async function* sessions(accountId: string): AsyncIterable<object> {
     for await (const one of all((after) => reads.accountSessions({ accountId, after, limit: pageItems }))) {
-      yield { session: shownSession(one) };
+      const isOnline = one.seen !== null && presenceOf(one.seen, clock.now(), config) === 'online';
+      yield { session: shownSession(one, isOnline) };
       for (let after = 0; ;) {
         const page = { sessionId: one.id, after, maxEvents: 1000, maxBytes: pageBytes };
         const { events, scannedTo } = await reads.events(page);
@@ -82,13 +84,13 @@ async function* all<Item extends NonNullable<OfAccount['after']>>(
   }
 }
 
-function shownSession(session: Session): object {
+function shownSession(session: Session, isOnline: boolean): object {
   return {
     id: session.id,
     organization_id: session.organizationId,
     environment_id: session.environmentId,
     title: session.title,
-    status: sessionStatus(session.workState, false),
+    status: sessionStatus(session.workState, isOnline),
     tags: session.tags,
     session_context: session.context,
     created_at: toTimestamp(session.createdAt),

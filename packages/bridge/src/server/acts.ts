@@ -194,7 +194,7 @@ export interface BridgeActs {
   ): Promise<readonly Appended[]>;
   /**
    * Looks at sessions in the order of their ids, beginning after `after`, and removes at most `limit` events: sessions that
-   * ended before `before` whole, of others the events that are older. `next` is where to go on; `undefined`: all are seen.
+   * ended before `before` whole, of others the events that are older, but none that a worker has yet to take. `next` is where to go on; `undefined`: all are seen.
    */
   expireLogs(argument: {
     readonly before: number;

@@ -83,6 +83,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
   let sweeping: Promise<void> | undefined;
   let logsSweptAt = sweptAt;
   let sweepingLogs: Promise<void> | undefined;
+  const stopping = new AbortController();
 
   function arm(): void {
     timer = clock.after(config.tickSeconds * 1000, tick);
@@ -96,7 +97,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     const now = clock.monotonic();
     if (sweepingLogs === undefined && now - logsSweptAt >= config.retentionSweepSeconds * 1000) {
       logsSweptAt = now;
-      sweepingLogs = sweepLogs(context)
+      sweepingLogs = sweepLogs(context, stopping.signal)
         .catch((error: unknown) => log.error({ err: error }, 'Old session logs could not be removed.'))
         .finally(() => (sweepingLogs = undefined));
     }
@@ -133,6 +134,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
 
     async stop() {
       timer?.cancel();
+      stopping.abort();
       await Promise.all([sweeping, sweepingLogs]);
       await streams.writeRenewals('all');
       await context.presence.write('all');

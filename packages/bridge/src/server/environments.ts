@@ -1,4 +1,4 @@
-import { decodePlace, pageOf, toTimestamp, type Page } from '@sallyport/core';
+import { readPage, toTimestamp, type Page } from '@sallyport/core';
 import type {
   CreateEnvironmentRequest,
   ManagedEnvironment,
@@ -72,14 +72,10 @@ export function createEnvironments(
       return get(caller, id);
     },
 
-    async list(caller, { limit, offset, name }) {
-      const read = await store.reads.managedEnvironments({
-        organizationId: caller.organizationId,
-        name,
-        limit: limit + 1,
-        before: offset === undefined ? undefined : decodePlace(offset),
-      });
-      const { items, next } = pageOf(read, limit);
+    async list({ organizationId }, { name, ...page }) {
+      const { items, next } = await readPage(page, (part) =>
+        store.reads.managedEnvironments({ organizationId, name, ...part }),
+      );
       return { items: items.map(toWire), next };
     },
 

@@ -13,6 +13,7 @@ import { sessionTopic } from './topics.ts';
 import { judgeEpoch } from './work-judgements.ts';
 import type { WorkerStreams } from './worker-streams.ts';
 
+/** What step 1 answers with, as it goes over the wire. */
 export type WorkerCredentials = {
   readonly worker_jwt: string;
   readonly api_base_url: string;
@@ -86,7 +87,7 @@ export function createHandshake(
       const provenEpoch = proof?.sessionId === sessionId ? proof.epoch : null;
       const { epoch, hasNewWorker } = await store.acts.takeOverSession({ sessionId, provenEpoch });
       if (hasNewWorker) wakeups.notify(sessionTopic(sessionId));
-      const { token } = await workerTokens.mint({
+      const token = await workerTokens.mint({
         sessionId,
         environmentId: session.environmentId,
         workerId: caller.workerKey,

@@ -13,7 +13,6 @@ export type { Registry } from './registry.ts';
 export type { Sessions } from './sessions.ts';
 export type { Poll, PollAnswer, WorkItem } from './poll.ts';
 export type { WorkDesk, WorkReference, WorkStatus } from './work.ts';
-export { sessionTopic, workTopic } from './topics.ts';
 export {
   closeCodes,
   maxFrameBytes,

@@ -1,6 +1,7 @@
 import type { BridgeActs } from './acts.ts';
 import type { BridgeReads } from './reads.ts';
 
+/** Where the engine keeps what it knows. `@sallyport/bridge/storage` has what an adapter needs for one. */
 export interface BridgeStore {
   readonly acts: BridgeActs;
   readonly reads: BridgeReads;
@@ -18,14 +19,15 @@ export interface WorkerClaims {
   readonly expiresAt: number;
 }
 
+/** Makes and checks the JWTs of workers. */
 export interface WorkerTokens {
-  mint(
-    claims: Omit<WorkerClaims, 'expiresAt'>,
-  ): Promise<{ readonly token: string; readonly expiresAt: number }>;
+  /** How long it lives is the maker's own affair; `verify` tells. */
+  mint(claims: Omit<WorkerClaims, 'expiresAt'>): Promise<string>;
   /** Throws `invalid_token` where it is none, or expired. */
   verify(token: string): Promise<WorkerClaims>;
 }
 
+/** Knows the machines from which an account may register bridges. */
 export interface TrustedDevices {
   /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's. */
   check(

@@ -10,7 +10,7 @@ export function hasLeft({ lastSeenAt, leftAt }: Seen): boolean {
 }
 
 /** Derived on each read, never stored. */
-function presenceOf(seen: Seen, now: number, config: BridgeConfig): EnvironmentStatus {
+export function presenceOf(seen: Seen, now: number, config: BridgeConfig): EnvironmentStatus {
   if (hasLeft(seen)) return 'offline';
   const silentMs = now - seen.lastSeenAt;
   if (silentMs < config.onlineSeconds * 1000) return 'online';
@@ -23,41 +23,42 @@ export interface Presence {
   /** The newer of what is known here and what is stored. */
   lastSeen(environmentId: string, stored: number): number;
   status(environmentId: string, stored: Seen): EnvironmentStatus;
-  /** Writes what is new, all of it or what is due. */
+  /** Writes what is new, all of it or what is due; a failure loses nothing of it. */
   write(which: 'all' | 'due'): Promise<void>;
   forget(environmentId: string): void;
 }
 
 export function createPresence(acts: BridgeActs, clock: Clock, config: BridgeConfig): Presence {
+  /** What is not stored yet, that which is on its way included. */
   const unwritten = new Map<string, number>();
-  const writing = new Map<string, number>();
   let writtenAt = clock.monotonic();
+  let lastWrite: Promise<void> = Promise.resolve();
 
   const lastSeen = (environmentId: string, stored: number) =>
-    Math.max(stored, unwritten.get(environmentId) ?? 0, writing.get(environmentId) ?? 0);
+    Math.max(stored, unwritten.get(environmentId) ?? 0);
+
+  async function store(): Promise<void> {
+    if (unwritten.size === 0) return;
+    writtenAt = clock.monotonic();
+    const seen = [...unwritten].map(([environmentId, at]) => ({ environmentId, at }));
+    await acts.touchEnvironments({ seen, firstAttachMs: config.firstAttachSeconds * 1000 });
+    for (const { environmentId, at } of seen)
+      if (unwritten.get(environmentId) === at) unwritten.delete(environmentId);
+  }
 
   return {
     lastSeen,
     seen: (environmentId) => void unwritten.set(environmentId, clock.now()),
     status: (environmentId, stored) =>
       presenceOf({ ...stored, lastSeenAt: lastSeen(environmentId, stored.lastSeenAt) }, clock.now(), config),
-    async write(which) {
+    write(which) {
       const isDue = clock.monotonic() - writtenAt >= config.presenceWriteSeconds * 1000;
-      if (unwritten.size === 0 || (which === 'due' && !isDue)) return;
-      writtenAt = clock.monotonic();
-      const seen = [...unwritten].map(([environmentId, at]) => ({ environmentId, at }));
-      for (const { environmentId, at } of seen) writing.set(environmentId, at);
-      unwritten.clear();
-      try {
-        await acts.touchEnvironments({ seen, firstAttachMs: config.firstAttachSeconds * 1000 });
-      } finally {
-        for (const { environmentId, at } of seen)
-          if (writing.get(environmentId) === at) writing.delete(environmentId);
-      }
+      if (which === 'due' && !isDue) return Promise.resolve();
+      // One after the other: who wants all of it stored waits for what is on its way, too.
+      const write = lastWrite.then(store);
+      lastWrite = write.catch(() => undefined);
+      return write;
     },
-    forget(environmentId) {
-      unwritten.delete(environmentId);
-      writing.delete(environmentId);
-    },
+    forget: (environmentId) => void unwritten.delete(environmentId),
   };
 }

@@ -1,4 +1,4 @@
-import { decodePlace, pageOf, ServiceError, toTimestamp, type Page } from '@sallyport/core';
+import { readPage, ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import {
   contract,
   type EnvironmentStatus,
@@ -135,17 +135,13 @@ export function createRegistry(
       return { environment_id: environmentId, status };
     },
 
-    async list(caller, { organizationId, workerTypes, limit, offset }) {
+    async list(caller, { organizationId, workerTypes, ...page }) {
       if (organizationId !== caller.organizationId)
         throw new ServiceError('not_found', 'There is no such organization.');
-      const read = await store.reads.environments({
-        organizationId,
-        workerTypes,
-        seenSince: clock.now() - config.hiddenSeconds * 1000,
-        limit: limit + 1,
-        before: offset === undefined ? undefined : decodePlace(offset),
-      });
-      const { items, next } = pageOf(read, limit);
+      const seenSince = clock.now() - config.hiddenSeconds * 1000;
+      const { items, next } = await readPage(page, (part) =>
+        store.reads.environments({ organizationId, workerTypes, seenSince, ...part }),
+      );
       return { items: items.map(toWire), next };
     },
   };

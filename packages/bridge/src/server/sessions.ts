@@ -1,5 +1,5 @@
 import { nextTick } from 'node:process';
-import { decodePlace, pageOf, ServiceError, toTimestamp, type Page } from '@sallyport/core';
+import { pageOf, readPage, ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import type {
   CreateSessionRequest,
   NewEvent,
@@ -100,15 +100,11 @@ export function createSessions(
       return { ...toWire(session), session_context: session.context, last_seq: head?.lastSeq ?? 0 };
     },
 
-    async list(caller, { limit, offset, accountId, ...filter }) {
-      const most = isFilter(filter) ? Math.max(limit, mostScanned) : limit;
-      const read = await store.reads.sessions({
-        organizationId: caller.organizationId,
-        accountId,
-        limit: most + 1,
-        before: offset === undefined ? undefined : decodePlace(offset),
-      });
-      const scanned = pageOf(read, most);
+    async list({ organizationId }, { accountId, limit, offset, ...filter }) {
+      const scanned = await readPage(
+        { limit: isFilter(filter) ? Math.max(limit, mostScanned) : limit, offset },
+        (part) => store.reads.sessions({ organizationId, accountId, ...part }),
+      );
       const wanted = scanned.items.filter((each) => isWanted(each, statusOf(each), filter));
       const { items, next } = pageOf(wanted, limit);
       return { items: items.map(toWire), next: next ?? scanned.next };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultBridgeConfig, workTerms } from './config.ts';
 import type { Work } from './records.ts';
-import { finalStatuses } from '@sallyport/core/contract';
+import { finalStatuses, finalWorkStates } from '@sallyport/core/contract';
 import {
   conditions,
   finalStates,
@@ -70,7 +70,7 @@ describe('the table of states', () => {
       const forced = advance({ ...queued, state }, 'stop', { ...given, isForced: true });
       expect(isFinal(state) ? forced : forced?.work.state).toBe(isFinal(state) ? undefined : 'stopped');
     }
-    expect(finalStates).toEqual(['stopped', 'done', 'failed', 'dead']);
+    expect(finalStates).toEqual(finalWorkStates);
     expect(new Set(finalStates.map((state) => sessionStatus(state)))).toEqual(new Set(finalStatuses));
   });
 

@@ -10,6 +10,7 @@ import type { Renewal, WorkerAttached } from './acts.ts';
 import type { WorkerClaims, WorkerTokens } from './ports.ts';
 import type { SocketListener, StreamSocket } from './stream-socket.ts';
 import { isFinal } from './states.ts';
+import { SignsOfLife } from './signs-of-life.ts';
 import { sessionTopic } from './topics.ts';
 
 /** Bad frames that a worker may send before it is closed. */
@@ -30,6 +31,7 @@ export interface WorkerStreamOptions {
  * out to it, and every frame is a sign of life. Ends when a newer worker, a person or the clock says so.
  */
 export class WorkerStream extends Coalesced implements SocketListener, EventLog {
+  readonly life: SignsOfLife;
   /** Of the token that lasts longest. */
   #claims: WorkerClaims;
   readonly #context: Context;
@@ -42,18 +44,10 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   readonly #onEnd: (stream: WorkerStream) => void;
 
   #isOpen = true;
-
-  #takenSeq: number;
   #toldExpiry = false;
   #badFrames = 0;
-  #frameAt: number;
-  #frameMonotonic: number;
   #bytesRead: number;
   #pingedAt: number;
-  /** Whether anything came since the last sign of life that was written. */
-  #hasNews = false;
-  #writtenMonotonic: number;
-  #writtenSeq: number;
 
   constructor({ context, workerTokens, claims, socket, log, from, onEnd }: WorkerStreamOptions) {
     super();
@@ -65,9 +59,8 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     this.#bytesRead = socket.bytesRead;
     this.#stream = log.stream;
     this.#onEnd = onEnd;
-    this.#takenSeq = this.#writtenSeq = log.takenSeq;
-    this.#frameAt = clock.now();
-    this.#frameMonotonic = this.#pingedAt = this.#writtenMonotonic = clock.monotonic();
+    this.life = new SignsOfLife(context, claims, log.takenSeq);
+    this.#pingedAt = clock.monotonic();
 
     const { after, isLost } = placeInLog(from, log, log.takenSeq);
     this.#outbound = new Outbound(context, claims.sessionId, socket, after, this);
@@ -90,8 +83,8 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     if (this.#outbound.isStuckFor(config.slowReaderSeconds * 1000))
       return this.close(closeCodes.slowConsumer, 'slow_consumer');
     // Who takes nothing hears no ping either, and is to be told why.
-    const isIdle = monotonic - this.#frameMonotonic >= config.idleSeconds * 1000;
-    if (isIdle && !this.#outbound.isSending) return this.terminate();
+    if (this.life.isSilentFor(config.idleSeconds * 1000) && !this.#outbound.isSending)
+      return this.terminate();
     if (monotonic - this.#pingedAt >= config.pingSeconds * 1000) {
       this.#pingedAt = monotonic;
       this.#socket.ping();
@@ -105,35 +98,13 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     }
   }
 
-  /** The sign of life that is to be written, if there is a new one: any, or only where a write is due. */
-  takeRenewal(which: 'all' | 'due'): Renewal | undefined {
-    const { clock, config } = this.#context;
-    const isDue =
-      this.#takenSeq > this.#writtenSeq ||
-      clock.monotonic() - this.#writtenMonotonic >= config.leaseWriteSeconds * 1000;
-    return this.#hasNews && (isDue || which === 'all') ? this.#renewal() : undefined;
-  }
-
   /** The last sign of life of a stream that ended: it decides when the lease runs out. */
   lastRenewal(): Renewal {
-    return { ...this.#renewal(), endedStream: this.#stream };
-  }
-
-  #renewal(): Renewal {
-    this.#hasNews = false;
-    this.#writtenMonotonic = this.#context.clock.monotonic();
-    this.#writtenSeq = this.#takenSeq;
-    const { sessionId, epoch } = this.claims;
-    return { sessionId, epoch, at: this.#frameAt, takenSeq: this.#takenSeq };
+    return { ...this.life.last(), endedStream: this.#stream };
   }
 
   get claims(): WorkerClaims {
     return this.#claims;
-  }
-
-  /** Up to where the worker has taken what it was sent. */
-  get takenSeq(): number {
-    return this.#takenSeq;
   }
 
   announceDrain(reconnectInMs: number): void {
@@ -163,10 +134,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
 
   pong(): void {
     this.#bytesRead = this.#socket.bytesRead;
-    this.#hasNews = true;
-    this.#frameAt = this.#context.clock.now();
-    this.#frameMonotonic = this.#context.clock.monotonic();
-    this.#context.presence.seen(this.claims.environmentId);
+    this.life.heard();
   }
 
   message(text: string | undefined): void {
@@ -179,7 +147,8 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
         this.#inbox ??= new Inbox(this, this.#socket, this.#context);
         return this.#inbox.push(read.event, text?.length ?? 0);
       case 'frame':
-        if (read.frame.type === 'ack') this.#take(read.frame.seq);
+        // What was never sent cannot have been taken.
+        if (read.frame.type === 'ack') this.life.took(Math.min(read.frame.seq, this.#outbound.cursor));
         if (read.frame.type === 'auth') void this.#renewToken(read.frame.token);
         return;
       case 'bad':
@@ -191,17 +160,13 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     }
   }
 
-  #take(seq: number): void {
-    // What was never sent cannot have been taken.
-    this.#takenSeq = Math.max(this.#takenSeq, Math.min(seq, this.#outbound.cursor));
-  }
-
   async #renewToken(token: string): Promise<void> {
     try {
       const claims = await this.#tokens.verify(token);
       if (claims.sessionId !== this.claims.sessionId || claims.epoch !== this.claims.epoch)
         throw new ServiceError('invalid_token', 'The token is for another session or epoch.');
-      if (claims.expiresAt > this.#claims.expiresAt) this.#claims = claims;
+      if (claims.expiresAt <= this.#claims.expiresAt) return;
+      this.#claims = claims;
       this.#toldExpiry = false;
     } catch (error) {
       if (!(error instanceof ServiceError))
@@ -215,7 +180,11 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   }
 
   /** Makes events durable, then acknowledges them. Rejects never: what fails ends the stream, and the worker resends. */
-  async append(events: readonly WorkerEvent[]): Promise<void> {
+  append(events: readonly WorkerEvent[]): Promise<void> {
+    return this.#guard('Events could not be appended.', () => this.#append(events));
+  }
+
+  async #append(events: readonly WorkerEvent[]): Promise<void> {
     const { store, wakeups } = this.#context;
     const { sessionId, epoch } = this.claims;
     try {
@@ -225,11 +194,18 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
       if (appended.length < events.length) this.#refuseAfterEnd();
     } catch (error) {
       this.#inbox?.stop();
-      if (error instanceof ServiceError && error.status < 500) {
-        await this.#isSuperseded();
-        return this.close(closeCodes.staleEpoch, error.code);
-      }
-      this.#context.log.error({ err: error, session_id: sessionId }, 'Events could not be appended.');
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error;
+      // What has become of the session says it better.
+      if (!(await this.#isSuperseded())) this.close(closeCodes.staleEpoch, error.code);
+    }
+  }
+
+  /** What the store cannot do now ends the stream, and nothing else. */
+  async #guard(failure: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#context.log.error({ err: error, session_id: this.claims.sessionId }, failure);
       this.close(closeCodes.serviceRestart, 'store_unavailable');
     }
   }
@@ -242,16 +218,10 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   }
 
   /** Looks whether the stream may go on, then sends what the log has and the socket takes. */
-  protected async act(): Promise<void> {
-    try {
+  protected act(): Promise<void> {
+    return this.#guard('A stream could not be read.', async () => {
       if (this.#isOpen && !(await this.#isSuperseded())) await this.#outbound.sendLog();
-    } catch (error) {
-      this.#context.log.error(
-        { err: error, session_id: this.claims.sessionId },
-        'A stream could not be read.',
-      );
-      this.close(closeCodes.serviceRestart, 'store_unavailable');
-    }
+    });
   }
 
   #revoke(reason: string | null): void {
@@ -268,7 +238,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     else if (head.epoch !== this.claims.epoch && isFinal(head.workState)) this.#revoke(head.workReason);
     else if (head.epoch !== this.claims.epoch) this.close(closeCodes.staleEpoch, 'stale_epoch');
     // A worker without a WebSocket posts its signs of life, to whatever replica.
-    else if ((head.workerSeenAt ?? 0) > this.#frameAt) this.pong();
+    else if ((head.workerSeenAt ?? 0) > this.life.at) this.pong();
     return !this.#isOpen;
   }
 }

@@ -12,7 +12,8 @@ export class WorkerStreams {
   readonly #context: Context;
   readonly #workerTokens: WorkerTokens;
   readonly #streams = new Map<string, WorkerStream>();
-  readonly #lastWrites = new Set<Promise<void>>();
+  /** Signs of life on their way into the store. */
+  readonly #writes = new Set<Promise<void>>();
   #draining = false;
 
   constructor(context: Context, workerTokens: WorkerTokens) {
@@ -37,7 +38,7 @@ export class WorkerStreams {
       workerTokens: this.#workerTokens,
       claims,
       socket,
-      log: { ...log, takenSeq: Math.max(log.takenSeq, older?.takenSeq ?? 0) },
+      log: { ...log, takenSeq: Math.max(log.takenSeq, older?.life.takenSeq ?? 0) },
       from,
       onEnd: this.#remove,
     });
@@ -49,26 +50,30 @@ export class WorkerStreams {
     for (const stream of this.#streams.values()) stream.tick();
   }
 
+  /** Writes signs of life; resolves when those are stored that were on their way before, too. Rejects never. */
   async writeRenewals(which: 'all' | 'due'): Promise<void> {
-    const renewals = [...this.#streams.values()].flatMap((stream) => stream.takeRenewal(which) ?? []);
-    await this.#write(renewals);
+    this.#write([...this.#streams.values()].flatMap((stream) => stream.life.renewal(which) ?? []));
+    await Promise.all(this.#writes);
   }
 
   /** Tells every worker to come back soon and closes the streams one by one; resolves when none is left. */
   async drain(): Promise<void> {
     this.#draining = true;
     await sendAway(this.#context, this.#streams.values());
-    await Promise.all(this.#lastWrites);
+    await Promise.all(this.#writes);
   }
 
   readonly #remove = (stream: WorkerStream): void => {
-    const write = this.#write([stream.lastRenewal()]);
-    this.#lastWrites.add(write);
-    void write.finally(() => this.#lastWrites.delete(write));
+    this.#write([stream.lastRenewal()]);
     if (this.#streams.get(stream.claims.sessionId) === stream) this.#streams.delete(stream.claims.sessionId);
   };
 
-  async #write(renewals: readonly Renewal[]): Promise<void> {
+  #write(renewals: readonly Renewal[]): void {
+    const write = this.#store(renewals).finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
+  }
+
+  async #store(renewals: readonly Renewal[]): Promise<void> {
     if (renewals.length === 0) return;
     const leaseMs = this.#context.config.runLeaseSeconds * 1000;
     try {

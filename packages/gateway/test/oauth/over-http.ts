@@ -1,4 +1,4 @@
-import { neutralDialect, systemClock, systemRandom } from '@sallyport/core';
+import { neutralDialect, systemRandom } from '@sallyport/core';
 import type { TokenResponse } from '@sallyport/core/contract';
 import type { AuthorizationServer, AuthorizationServerOptions, OAuthConfig } from '@sallyport/oauth/server';
 import { createAuthenticator } from '../../src/authenticator.ts';
@@ -17,7 +17,7 @@ import { openServer } from './open-server.ts';
 async function serveServer(server: AuthorizationServer, callOrigins: CallOrigins) {
   const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
   return serve({
-    authenticator: createAuthenticator(server, createWorkerTokens(server.signer, systemClock)),
+    authenticator: createAuthenticator(server, createWorkerTokens(server.signer)),
     handlers: {
       oauth: oauthHandlers(server, pages.consent),
       devices: devicesHandlers(server),
