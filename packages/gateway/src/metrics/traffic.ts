@@ -43,7 +43,10 @@ export class Meter implements EndListener {
 
   ended(ending: Ending): void {
     this.inFlight--;
-    const at = isCut(ending) ? statusClasses.length - 1 : Math.floor(ending.statusCode / 100) - 1;
+    // RFC 9110 15: what is none of the five classes counts as the last of them.
+    const at = isCut(ending)
+      ? statusClasses.indexOf('cut')
+      : Math.min(Math.floor(ending.statusCode / 100), 5) - 1;
     this.requests[at] = (this.requests[at] ?? 0) + 1;
   }
 }

@@ -18,7 +18,11 @@ async function scrape(url: string, headers: Record<string, string> = {}): Promis
   for (const line of (await response.text()).split('\n').filter(Boolean)) {
     const type = /^# TYPE (\w+) (counter|gauge|histogram|summary)$/.exec(line);
     if (type) {
-      expect(types.has(type[1] ?? '')).toBe(false);
+      const [, name = '', kind] = type;
+      expect(types.has(name)).toBe(false);
+      // As Prometheus has its names; those of the process are prom-client's.
+      if (name.startsWith('sallyport_'))
+        expect([name, name.endsWith('_total')]).toEqual([name, kind === 'counter']);
       types.add(type[1] ?? '');
     }
     if (line.startsWith('#')) continue;
@@ -60,6 +64,16 @@ test('requests are counted by row, upstream and status, never by path', async ()
   expect(samples.get(`sallyport_upstream_breaker_state{upstream="${upstream.url}"}`)).toBe(0);
   expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(0);
   expect([...samples.keys()].join()).not.toMatch(/secret|\/v1\//);
+});
+
+test('a status that is none of the five classes is one of the last', async () => {
+  await using upstream = await rawUpstream((socket) => socket.write(answer('', { status: '999 Odd' })));
+  await using served = await through(upstream.url);
+  expect((await fetch(`${served.url}/v1/models`)).status).toBe(999);
+  const statuses = [...(await scrape(served.url)).keys()].flatMap(
+    (key) => /status="(.*?)"/.exec(key)?.[1] ?? [],
+  );
+  expect(statuses).toEqual(['5xx']);
 });
 
 test('what is open, what was sent again, and a breaker that is open are told', async () => {
