@@ -20,11 +20,23 @@ export function readConfigFile(path: string): object {
 function parseYaml(text: string): unknown {
   // Synchronous and only when a file is given: most starts need no YAML.
   const yaml = createRequire(import.meta.url)('yaml') as typeof Yaml;
-  return yaml.parse(text) as unknown;
+  const document = yaml.parseDocument(text);
+  // A tag that it does not know is a value that would be lost: one that begins with `!`.
+  for (const problem of [...document.errors, ...document.warnings]) throw problem;
+  return document.toJS() as unknown;
 }
 
+const place = /(?: at line \d+, column \d+| \(line \d+ column \d+\))(?=:?$)/;
+
+/** What is wrong, and where: never what stands there, which may be a credential. Parsers quote it after `:` and `!`. */
 function reason(error: unknown): string {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'there is no such file';
-  if ((error as NodeJS.ErrnoException).code === 'EISDIR') return 'it is a directory';
-  return (error as Error).message.split('\n')[0]?.replace(/[.:]$/, '') ?? 'unknown error';
+  const { code, errno, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a directory';
+  if (errno !== undefined) return message;
+  const [said = ''] = message.split('\n');
+  const [where = ''] = place.exec(said) ?? [];
+  if (error instanceof SyntaxError) return `it is not valid JSON${where}`;
+  const [what = ''] = said.replace(place, '').split(/[:!]/);
+  return `${what.trim()}${where}`;
 }

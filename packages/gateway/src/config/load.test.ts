@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { environmentName, loadConfig } from './load.ts';
 
 let directory: string;
@@ -203,9 +203,32 @@ describe('errors', () => {
     expect(() => loadConfig({ env, file: '/nowhere.yaml' })).toThrow(
       '/nowhere.yaml cannot be read: there is no such file.',
     );
+    expect(() => loadConfig({ env, file: '/dev/null/g.yaml' })).toThrow('ENOTDIR: not a directory');
     expect(() => loadConfig({ env, file: file('b.json', '{') })).toThrow(/b\.json cannot be read: /);
     expect(() => loadConfig({ env, file: file('b.yaml', 'a: [') })).toThrow(/b\.yaml cannot be read: /);
     expect(() => loadConfig({ env, file: file('l.yaml', '- port') })).toThrow('must hold settings by name');
+  });
+
+  test.each([
+    ['b.json', '{"upstream": {"credential": hunter2}}', 'it is not valid JSON.'],
+    ['b.json', '{"upstream": {"credential": "hunter2" hunter2}}', 'it is not valid JSON (line 1 column 39).'],
+    ['b.yaml', 'upstream:\n  credential: hunter2: hunter2', 'at line 2, column 15.'],
+    [
+      'b.yaml',
+      'upstream:\n  credential: *hunter2',
+      'Unresolved alias (the anchor must be set before the alias).',
+    ],
+    ['b.yaml', 'upstream:\n  credential: "hunter2\nareas: {}', 'Missing closing "quote at line 3, column '],
+    ['b.yaml', 'upstream:\n  credential: !hunter2!', 'at line 2, column 15.'],
+    ['b.yaml', 'upstream:\n  credential: |hunter2', 'at line 2, column 16.'],
+    ['b.yaml', 'upstream:\n  credential: !hunter2', 'Unresolved tag at line 2, column 15.'],
+  ])('what is wrong with %s is told, and where, but not what stands there: %s', (name, text, says) => {
+    const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    onTestFinished(() => warned.mockRestore());
+    const load = () => loadConfig({ env, file: file(name, text) });
+    expect(load).toThrow(says);
+    expect(load).not.toThrow('hunter2');
+    expect(warned).not.toHaveBeenCalled();
   });
 
   test.each([
