@@ -34,6 +34,18 @@ test('credentials in headers and queries are not told', () => {
   // A sign-in on the way to somewhere: the address has secrets of its own.
   expect(loggedUrl('/login?next=%2Fdevice%3Fuser_code%3Dhunter2')).toBe('/login?next=[Redacted]');
   expect(loggedUrl('/x?not_mine=1&CODE=hunter2')).toBe('/x?not_mine=1&CODE=[Redacted]');
+  for (const name of [
+    'api_key',
+    'apikey',
+    'X-Api-Key',
+    'key',
+    'client_secret',
+    'password',
+    'X-Amz-Signature',
+  ])
+    expect(loggedUrl(`/x?${name}=hunter2&a=1`)).toBe(`/x?${name}=[Redacted]&a=1`);
+  expect(loggedUrl('http://me:hunter2@x/y?a=1@b')).toBe('http://[Redacted]@x/y?a=1@b');
+  expect(loggedUrl('/keys?monkey_house=1&a=me:you@x')).toBe('/keys?monkey_house=1&a=me:you@x');
 });
 
 test('of an error only what it says is told', () => {

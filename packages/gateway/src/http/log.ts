@@ -28,9 +28,12 @@ function errorFields(error: Error): object {
 }
 
 const secretQuery =
-  /([?&](?:access_token|token|code|state|code_verifier|refresh_token|session_key|key|secret|user_code|next|[a-z_]*token)=)[^&#]*/gi;
+  /([?&](?:code|state|code_verifier|user_code|next|[\w.-]*(?:token|key|secret|password|signature))=)[^&#]*/gi;
+/** Who is named in the absolute form (RFC 9112 3.2.2). */
+const userInfo = /^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i;
 
-/** A request's URL without what its query must not tell. */
+/** A request's URL without what must not be told of it. */
 export function loggedUrl(url: string): string {
-  return url.replace(secretQuery, '$1[Redacted]').slice(0, 2048);
+  const named = url.startsWith('/') ? url : url.replace(userInfo, '$1[Redacted]@');
+  return named.replace(secretQuery, '$1[Redacted]').slice(0, 2048);
 }
