@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { neutralDialect, systemClock } from '@sallyport/core';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -75,6 +76,29 @@ async function readUntil(socket: Socket, end: string): Promise<string> {
   while (!seen.includes(end)) seen += String((await once(socket, 'data'))[0]);
   return seen;
 }
+
+/** What the kernel has of the gateway's side of a connection: its timer is 02 where it asks whether the other side is there. */
+function kernelTimer(socket: Socket): string | undefined {
+  const sides = [listener.port, socket.localPort ?? 0].map(
+    (port) => `:${port.toString(16).padStart(4, '0')}`,
+  );
+  const fields = readFileSync('/proc/net/tcp', 'utf8')
+    .toLowerCase()
+    .split('\n')
+    .map((line) => line.trim().split(/ +/));
+  return fields.find(
+    ([, local, remote]) => local?.endsWith(sides[0] ?? '') && remote?.endsWith(sides[1] ?? ''),
+  )?.[5];
+}
+
+test.skipIf(process.platform !== 'linux')('a caller that is gone without a word is found out', async () => {
+  await starting(1);
+  const accepted = once(listener.server, 'connection');
+  const socket = await sent('');
+  await accepted;
+  expect(kernelTimer(socket)).toMatch(/^02:/);
+  socket.destroy();
+});
 
 describe('while the gateway starts', () => {
   test('an upgrade is held like any request, and then made', async () => {

@@ -50,6 +50,9 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
       requestTimeout: 300_000, // a feedback bundle of 50 MiB over a slow line
       requireHostHeader: false, // refused by the app, in the service's shape
       keepAliveTimeout: keepAliveSeconds * 1000,
+      // A caller that is gone without a word would hold a silent stream, and what it has upstream, for good.
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
       shouldUpgradeCallback: (request) => upgradable(request),
     },
     (request, response) => serve(request, response),
