@@ -1,4 +1,3 @@
-import { isJsonObject } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
 import { unfit } from './failures.ts';
 
@@ -14,27 +13,50 @@ export function readdressing(
   { publicUrl, basePath }: { readonly publicUrl: string; readonly basePath: string },
 ): Readdress | undefined {
   if (addresses === undefined) return undefined;
-  const members = Object.entries(addresses);
   return (body) => {
-    const answer = parse(body);
-    if (!isJsonObject(answer)) return body;
-    const here: Record<string, string> = {};
-    for (const [name, kind] of members) {
-      const given = answer[name];
-      if (typeof given !== 'string') continue;
-      here[name] = kind === 'base' ? publicUrl : socketHere(given, publicUrl, basePath);
-    }
-    return Object.keys(here).length === 0 ? body : Buffer.from(JSON.stringify({ ...answer, ...here }));
+    const text = body.toString();
+    checkJson(text);
+    const here = withMembers(text, (name, given) =>
+      Object.hasOwn(addresses, name)
+        ? addresses[name] === 'base'
+          ? publicUrl
+          : socketHere(given, publicUrl, basePath)
+        : given,
+    );
+    return here === text ? body : Buffer.from(here);
   };
 }
 
 /** A worker that is sent past the gateway would go unseen: better no answer than that one. */
-function parse(body: Buffer): unknown {
+function checkJson(text: string): void {
   try {
-    return JSON.parse(body.toString()) as unknown;
+    JSON.parse(text);
   } catch (cause) {
     throw unfit('is not JSON, so the addresses in it cannot be rewritten', cause);
   }
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:]|[^\s"{}[\]:]+/g;
+
+/**
+ * The text of a JSON value with other strings as the members of its object. All else stays as it is written: read and
+ * written anew, large numbers would be other ones.
+ */
+function withMembers(text: string, change: (name: string, given: string) => string): string {
+  let depth = 0;
+  let name = '';
+  let before = '';
+  return text.replace(tokens, (token) => {
+    const isValue = before === ':';
+    before = token;
+    if (token === '{' || token === '[') depth++;
+    if (token === '}' || token === ']') depth--;
+    if (depth !== 1 || !token.startsWith('"')) return token;
+    const said = JSON.parse(token) as string;
+    if (!isValue) name = said;
+    const changed = isValue ? change(name, said) : said;
+    return changed === said ? token : JSON.stringify(changed);
+  });
 }
 
 function socketHere(given: string, publicUrl: string, basePath: string): string {
