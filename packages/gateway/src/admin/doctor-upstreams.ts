@@ -47,14 +47,13 @@ async function checkUpstream(
     rule: to.credential,
     token: (at) => ownToken(config, at, logIn(at)),
     logIn,
-    servesOAuth: names.includes('oauth'),
-    servesSockets: names.includes('worker'),
+    names,
   });
   for (const { name, run } of probes) {
     const found = await check(
       `upstream ${new URL(to.url).origin}: ${name}`,
       () => explained(run, to),
-      (says) => says,
+      (found) => found,
     );
     if (found === undefined) break;
   }
@@ -77,7 +76,7 @@ async function ownToken(config: Config, at: ConfiguredUpstream, logIn: string): 
 }
 
 /** What fails below HTTP, in words; a certificate of an authority of one's own has a setting of its own here. */
-async function explained(run: () => Promise<string>, { key, url }: ConfiguredUpstream): Promise<string> {
+async function explained<T>(run: () => Promise<T>, { key, url }: ConfiguredUpstream): Promise<T> {
   try {
     return await run();
   } catch (cause) {

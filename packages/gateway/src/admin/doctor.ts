@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdtemp, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Doubt } from '../passthrough/probe.ts';
 import { describeHolder, runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
@@ -17,11 +18,11 @@ interface Finding {
   readonly says: string;
 }
 
-/** Asks one thing and notes what was found. `undefined`: it failed. */
+/** Asks one thing and notes what was found, or what may be wrong. `undefined`: it failed. */
 export type Check = <T>(
   name: string,
   run: () => T | Promise<T>,
-  says: (value: T) => string,
+  says: (value: T) => string | Doubt,
 ) => Promise<T | undefined>;
 
 /** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. Leaves nothing behind. */
@@ -30,7 +31,9 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
   const check: Check = async (name, run, says) => {
     try {
       const value = await run();
-      findings.push({ check: name, status: 'ok', says: says(value) });
+      const said = says(value);
+      const isDoubt = typeof said === 'object';
+      findings.push({ check: name, status: isDoubt ? 'warn' : 'ok', says: isDoubt ? said.warns : said });
       return value;
     } catch (error) {
       findings.push({ check: name, status: 'fail', says: describeFailure(error).message });

@@ -1,11 +1,10 @@
 import { lookup } from 'node:dns/promises';
-import { TLSSocket } from 'node:tls';
 import { inDialect, type Dialect } from '@sallyport/core';
-import { contract, families, headerNames, workerVersion } from '@sallyport/core/contract';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { contract, headerNames } from '@sallyport/core/contract';
 import type { CredentialRule } from '../config/credentials.ts';
 import type { ConfiguredUpstream } from '../config/upstreams.ts';
-import { authoritiesOf } from './authorities.ts';
+import { accessProbe } from './access-probe.ts';
+import { asking, redirectedTo, upgrading, type Ask } from './probe-transport.ts';
 
 /** What is asked of one upstream. */
 export interface ProbeOptions {
@@ -18,23 +17,29 @@ export interface ProbeOptions {
   readonly token: (at: ConfiguredUpstream) => Promise<string>;
   /** The command that makes one. */
   readonly logIn: (at: ConfiguredUpstream) => string;
-  readonly servesOAuth: boolean;
-  readonly servesSockets: boolean;
+  /** The areas and families that go there. */
+  readonly names: readonly string[];
+}
+
+/** What may be wrong, and may as well be as it must. */
+export interface Doubt {
+  readonly warns: string;
 }
 
 /** One question to an upstream: says what was found, or throws what is wrong and what to do. */
 export interface Probe {
   readonly name: string;
-  readonly run: () => Promise<string>;
+  readonly run: () => Promise<string | Doubt>;
 }
 
 /** From the name to the credential: each makes sense only where those before it went well. */
 export function probesOf(options: ProbeOptions): readonly Probe[] {
-  const { upstream, connectSeconds, dialect, rule, servesOAuth, servesSockets } = options;
-  const { key, url } = upstream;
+  const { upstream, connectSeconds, dialect, rule, names } = options;
+  const { url } = upstream;
+  const servesOAuth = names.includes('oauth');
   const { hostname, origin, pathname } = new URL(url);
   const base = pathname === '/' ? '' : pathname;
-  const ask = (path: string, more: Partial<Dispatcher.RequestOptions> = {}) =>
+  const ask: Ask = (path, more = {}) =>
     asking({ ...upstream, connectSeconds }, (dispatcher) =>
       dispatcher.request({ origin, path: base + path, method: 'GET', ...more }),
     );
@@ -75,29 +80,8 @@ export function probesOf(options: ProbeOptions): readonly Probe[] {
         );
       },
     });
-  if (rule.kind === 'replace' || rule.kind === 'login')
-    probes.push({
-      name: 'credential',
-      async run() {
-        const value = rule.kind === 'login' ? await options.token(rule.at) : rule.value;
-        const header = rule.kind === 'login' ? 'authorization' : rule.header;
-        const { status, headers } = await ask(inDialect(families[0].prefix, dialect), {
-          headers: { [header]: header === 'authorization' ? `Bearer ${value}` : value },
-        });
-        const elsewhere = redirectedTo(headers, url);
-        if (elsewhere !== undefined)
-          throw new Error(
-            `${url} sends requests on to ${elsewhere} (${status}), where no credential follows: set ${key}.url to where they are served`,
-          );
-        if (status !== 401 && status !== 403) return `is not refused (${status})`;
-        throw new Error(
-          rule.kind === 'login'
-            ? `${url} refuses the gateway's own login (${status}): run \`${options.logIn(rule.at)}\``
-            : `${url} refuses the credential (${status}): set ${key}.credential to one that it knows`,
-        );
-      },
-    });
-  if (servesSockets)
+  if (!servesOAuth || rule.kind !== 'forward') probes.push(accessProbe(options, ask));
+  if (names.includes('worker'))
     probes.push({
       name: 'WebSocket',
       async run() {
@@ -119,94 +103,6 @@ export function probesOf(options: ProbeOptions): readonly Probe[] {
       },
     });
   return probes;
-}
-
-interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly body: string;
-  readonly isHttp2?: boolean;
-}
-
-type Reached = Pick<ConfiguredUpstream, 'ca' | 'http2'> & Pick<ProbeOptions, 'connectSeconds'>;
-
-const patienceMs = 5_000;
-
-async function asking(
-  reached: Reached,
-  ask: (dispatcher: Agent) => Promise<Dispatcher.ResponseData | Answered>,
-): Promise<Answered> {
-  let isHttp2 = false;
-  const agent = agentFor(reached, (protocol) => (isHttp2 = protocol === 'h2'));
-  try {
-    const answer = await ask(agent);
-    if ('status' in answer) return answer;
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: (await answer.body.text()).slice(0, 65_536),
-      isHttp2,
-    };
-  } finally {
-    await agent.destroy();
-  }
-}
-
-/** `agreed`: told of the protocol of each connection over TLS, as ALPN has it. */
-function agentFor({ ca, http2, connectSeconds }: Reached, agreed: (protocol: unknown) => void): Agent {
-  const authorities = authoritiesOf(ca);
-  const timeout = Math.min(connectSeconds * 1000, patienceMs);
-  const connect = buildConnector({ timeout, allowH2: http2, ...(authorities && { ca: authorities }) });
-  return new Agent({
-    connect: (to, done) =>
-      connect(to, (...connected) => {
-        const [, socket] = connected;
-        if (socket instanceof TLSSocket) agreed(socket.alpnProtocol);
-        done(...connected);
-      }),
-    allowH2: http2,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
-  });
-}
-
-/** Asks for a WebSocket, and takes a refusal for an answer like any other. */
-function upgrading(
-  dispatcher: Agent,
-  { origin, path, version }: { readonly origin: string; readonly path: string; readonly version: string },
-): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    dispatcher.dispatch(
-      {
-        origin,
-        path,
-        method: 'GET',
-        upgrade: 'websocket',
-        headers: {
-          'sec-websocket-version': '13',
-          'sec-websocket-key': Buffer.from('sallyport doctor').toString('base64'),
-          [version]: workerVersion,
-        },
-      },
-      {
-        onRequestStart: () => undefined,
-        onRequestUpgrade(_controller, _status, headers, socket) {
-          socket.on('error', () => undefined).destroy();
-          resolve({ status: 101, headers, body: '' });
-        },
-        onResponseStart: (_controller, status, headers) => resolve({ status, headers, body: '' }),
-        onResponseData: () => undefined,
-        onResponseEnd: () => undefined,
-        onResponseError: (_controller, error) => reject(error),
-      },
-    );
-  });
-}
-
-/** The other origin that an answer names as the place to ask at. */
-function redirectedTo({ location }: Answered['headers'], url: string): string | undefined {
-  const to = typeof location === 'string' ? URL.parse(location, url) : null;
-  return to === null || to.origin === new URL(url).origin ? undefined : to.origin;
 }
 
 function issuerOf(body: string): string | undefined {

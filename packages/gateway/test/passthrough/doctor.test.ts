@@ -48,6 +48,64 @@ describe('doctor', () => {
     expect(upstream.heads.find((head) => head.startsWith('GET /v1/models'))).toContain('x-api-key: sk-team');
   });
 
+  test('asks for what goes there, until an answer tells', async () => {
+    let served = '/v1/environments';
+    const asked: string[] = [];
+    // As a Sallyport behind would: the families are nobody's there.
+    await using upstream = await rawUpstream((socket, head) => {
+      const [, path = ''] = /^GET (\/v1\S+)/.exec(head) ?? [];
+      asked.push(path);
+      const isServed =
+        path === served && /\r\nvendor-beta: managed-agents[^]*authorization: Bearer sk-team/.test(head);
+      socket.write(answer('', { status: isServed ? '200 OK' : '501 Not Implemented' }));
+    });
+    const credential = async () =>
+      (await findingsAt(upstream.url, { ...local, 'upstream.credential': 'sk-team' }))[2];
+    expect(await credential()).toEqual(['credential', true, 'is not refused (200)']);
+    expect(asked).toEqual(
+      expect.arrayContaining(['/v1/models', '/v1/files', '/v1/sessions', '/v1/environments']),
+    );
+    served = 'nothing';
+    expect(await credential()).toEqual([
+      'credential',
+      'warns',
+      `${upstream.url} has none of what it was asked for (501), so nobody knows whether it takes the credential: if calls fail, correct upstream.url`,
+    ]);
+  });
+
+  test.each([
+    ['asks for a credential, and is shown none', '401 No', 'none', /set upstream\.credential\.$/],
+    [
+      'fails',
+      '503 Service Unavailable',
+      'sk-team',
+      /fails when it is asked \(503\): see to what serves it\.$/,
+    ],
+  ])('says so of an upstream that %s', async (_name, status, credential, says) => {
+    await using upstream = await upstreamThat({ credential: answer('', { status }) });
+    const findings = await findingsAt(upstream.url, { ...local, 'upstream.credential': credential });
+    expect(findings.at(-1)?.slice(1)).toEqual([false, expect.stringMatching(says)]);
+  });
+
+  test.each([
+    [
+      'none',
+      false,
+      /is shown none: set upstreams\.models\.forwardCredentials, if callers' own are good there\.$/,
+    ],
+    ["the callers' own", true, /^answers \(401\)$/],
+  ])('knows that an upstream of an area’s own is shown %s', async (_name, forwardCredentials, says) => {
+    await using upstream = await upstreamThat({});
+    await using own = await upstreamThat({ credential: answer('', { status: '401 No' }) });
+    const upstreams = JSON.stringify({ models: { url: own.url, forwardCredentials } });
+    const found = await findingsOf({ upstream: upstream.url, upstreams });
+    expect(found.filter(([name]) => name.includes(own.url)).at(-1)).toEqual([
+      `upstream ${own.url}: service`,
+      forwardCredentials,
+      expect.stringMatching(says),
+    ]);
+  });
+
   test('warns of bridges whose device tokens the upstream would never see', () => {
     const advice = (flags: object) =>
       adviceOn(loadConfig({ env: {}, flags: { upstream: 'https://api.example', ...flags } }).config);

@@ -6,11 +6,12 @@ import { loadConfig } from '../../src/config/load.ts';
 /** What `sallyport-gateway doctor` finds at the upstreams: by step, whether it went well and what is said. */
 export async function findingsOf(flags: Readonly<Record<string, unknown>>) {
   const { config } = loadConfig({ env: {}, flags });
-  const findings: [string, boolean, string][] = [];
+  const findings: [string, boolean | 'warns', string][] = [];
   const check: Check = async (name, run, says) => {
     try {
       const value = await run();
-      findings.push([name, true, says(value)]);
+      const said = says(value);
+      findings.push(typeof said === 'string' ? [name, true, said] : [name, 'warns', said.warns]);
       return value;
     } catch (error) {
       findings.push([name, false, describeFailure(error, {}).message]);

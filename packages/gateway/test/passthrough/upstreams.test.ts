@@ -136,7 +136,7 @@ test('doctor names the setting of the upstream whose authority is unknown, or wh
   expect(await failure({})).toContain('trust its authority with upstreams.messages.ca');
   expect(await failure({ ca: file('ours.pem') })).toContain('with upstreams.messages.ca');
   expect(await failure({ ca: file('nowhere.pem') })).toContain('upstreams.messages.ca cannot be read from');
-  expect(await failure({ ca: file('theirs.pem') })).toBe('HTTP 200 over TLS');
+  expect(await failure({ ca: file('theirs.pem') })).toBe('answers (200)');
   const upstreams = json({ messages: { url: upstream.url, ca: file('nowhere.pem') } });
   await expect(through('http://127.0.0.1:1', { upstreams })).rejects.toThrow(
     'upstreams.messages.ca cannot be read',
