@@ -43,7 +43,9 @@ export function conformanceTo(endpoint: Endpoint, options: ConformanceOptions): 
     meter.checked[side]++;
     if (issues.length === 0) return;
     meter.departures[side]++;
-    for (const issue of issues) drift.note({ row: endpoint.id, side, ...issue });
+    // What is wrong with many members of a list is one departure of the message.
+    const kinds = new Map(issues.map((issue) => [`${issue.path}\n${issue.message}`, issue]));
+    for (const issue of kinds.values()) drift.note({ row: endpoint.id, side, ...issue });
   }
 
   return {
@@ -117,23 +119,22 @@ function responseIssues(
     return [{ path: 'body', message: 'is not valid JSON' }];
   }
   const result = schema.safeParse(value);
-  return result.success
-    ? []
-    : result.error.issues.map(({ path, message }) => ({ path: pathOf(path, value), message }));
+  return result.success ? [] : result.error.issues.map(({ path, message }) => issueAt(path, message, value));
 }
 
 /** What a server may say of any request at all. */
 const anyones = new Set([404, 405, 408, 429, 501, 502, 503, 504]);
 
-/** Members of a list count as one, whatever their place. */
-function pathOf(path: readonly PropertyKey[], value: unknown): string {
+/** Members of a list count as one, whatever their place; what is missing is said as of a request. */
+function issueAt(path: readonly PropertyKey[], message: string, value: unknown): Issue {
   let at: unknown = value;
   const steps = path.map((step) => {
     const name = Array.isArray(at) ? '*' : String(step);
     at = isJsonObject(at) || Array.isArray(at) ? (at as Record<PropertyKey, unknown>)[step] : undefined;
     return name;
   });
-  return steps.join('/') || 'body';
+  const isMissing = steps.length > 0 && at === undefined;
+  return { path: steps.join('/') || 'body', message: isMissing ? 'is required' : message };
 }
 
 function isJson(contentType: string): boolean {

@@ -158,6 +158,22 @@ describe('validation', () => {
     expect(readDrift(driftFile(dataDir)).find(({ path }) => path === 'worker_jwt')?.count).toBe(3);
   });
 
+  test('warn counts messages, however many members of a list depart, and says what is missing', async () => {
+    const dataDir = dataDirectory();
+    await using upstream = await says(json([{ id: 1 }, { id: 2 }, { id: 'session_3' }]));
+    const served = await through(upstream.url, { dataDir, 'upstream.validation': 'warn' });
+    for (let round = 0; round < 2; round++) await (await fetch(`${served.url}/v1/sessions`)).text();
+    await served.close();
+    const seen = readDrift(driftFile(dataDir)).map(({ path, message, count }) => [path, message, count]);
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        ['*/id', 'Invalid input: expected string, received number', 2],
+        ['*/status', 'is required', 2],
+      ]),
+    );
+    expect(new Set(seen.map(([, , count]) => count))).toEqual(new Set([2]));
+  });
+
   test('drift prints what was seen, most often seen first', async () => {
     const dataDir = dataDirectory();
     const printed: string[] = [];
