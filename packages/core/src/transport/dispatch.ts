@@ -25,6 +25,8 @@ export interface AnswerHead {
 
 /** The other end of a request that was dispatched. */
 export interface Control {
+  /** Whether it has not been sent because all connections are taken. */
+  readonly waitsItsTurn?: boolean;
   /** No data comes, but for what is here already. */
   pause(): void;
   resume(): void;

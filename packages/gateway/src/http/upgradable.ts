@@ -6,7 +6,8 @@ import { matcherFor, pathOf, routePath } from './paths.ts';
 
 /**
  * Tells whether a request asks for a WebSocket at a path that may have one, of the contract or of a family that goes
- * upstream: known before there is an app.
+ * upstream: known before there is an app. HTTP/1.0 has no upgrades (RFC 9110 7.8), and a handshake no body (RFC 6455 4.1):
+ * one would be taken for the first frames.
  */
 export function upgradableIn(
   dialect: Dialect,
@@ -17,6 +18,13 @@ export function upgradableIn(
   for (const { name, prefix } of families)
     if (destinations?.get(name)?.to === 'upstream')
       matchers.push(matcherFor(`${inDialect(prefix, dialect)}/*`));
-  return ({ headers, url }) =>
-    headers.upgrade?.toLowerCase() === 'websocket' && matchers.some((matches) => matches(pathOf(url)));
+  return ({ headers, httpVersion, url }) =>
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    httpVersion === '1.1' &&
+    !hasBody(headers) &&
+    matchers.some((matches) => matches(pathOf(url)));
+}
+
+function hasBody(headers: IncomingMessage['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }

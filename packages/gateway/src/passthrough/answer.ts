@@ -5,7 +5,7 @@ import type { Drain } from '../http/drain.ts';
 import { whenEnded } from '../http/ending.ts';
 import { lingerOnClose } from '../http/linger.ts';
 import type { Meter } from '../metrics/traffic.ts';
-import { responseHeaders, withBody, type ResponseHeaders } from './headers.ts';
+import { responseHeaders, withBody, withoutLength, type ResponseHeaders } from './headers.ts';
 import { Copy, type Inspect, type Inspection } from './inspection.ts';
 import { comment, KeepAlive } from './keep-alive.ts';
 import type { Passing } from './passing.ts';
@@ -64,7 +64,7 @@ export class Answer {
       this.#held = { status, reason, list: head.list };
       return false;
     }
-    this.#begin({ status, reason, list: head.list });
+    this.#begin({ status, reason, list: status === 204 ? withoutLength(head.list) : head.list });
     if (!hasBody) return false;
     this.#length = head.length;
     if (head.isEventStream) this.#keep(head);

@@ -5,7 +5,7 @@ import type { OpenStream } from '../http/drain.ts';
 import { whenEnded, type EndListener } from '../http/ending.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { Answer, type Surroundings } from './answer.ts';
-import { malformed, timedOut, tooSlow, unreachable } from './failures.ts';
+import { breakerOpen, malformed, noneFree, timedOut, tooSlow, unreachable } from './failures.ts';
 import { trailersOf } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import type { Passing } from './passing.ts';
@@ -88,7 +88,7 @@ export class Exchange implements AnswerHandler, EndListener {
   #send(): void {
     const { upstream, path, body, headersMs, idleMs, trailers, upgrade } = this.#outbound;
     const waitMs = upstream.breaker.admit();
-    if (waitMs > 0) return this.#refuse(unreachable(undefined, waitMs));
+    if (waitMs > 0) return this.#refuse(breakerOpen(upstream.origin, waitMs));
     this.#isUnderWay = false;
     this.#sentAt = this.#around.clock.monotonic();
     this.#await(body instanceof Upload ? Math.max(headersMs, idleMs) : headersMs);
@@ -109,9 +109,10 @@ export class Exchange implements AnswerHandler, EndListener {
     this.#timer?.cancel();
     this.#timer = this.#around.clock.after(ms, () => {
       const { upstream, body } = this.#outbound;
+      if (this.#control?.waitsItsTurn === true) return this.#giveUp(noneFree(upstream.origin));
       if (body instanceof Upload && body.waitsForCaller) return this.#giveUp(tooSlow());
       upstream.breaker.failed();
-      this.#giveUp(timedOut());
+      this.#giveUp(timedOut(upstream.origin));
     });
   }
 
@@ -208,7 +209,7 @@ export class Exchange implements AnswerHandler, EndListener {
     // A request counts once, however often it was sent: two of them would else open the breaker while an upstream restarts.
     if (!this.#mayRetry()) {
       this.#outbound.upstream.breaker.failed();
-      return this.#refuse(unreachable(error));
+      return this.#refuse(unreachable(this.#outbound.upstream.origin, error));
     }
     this.#attempts++;
     this.#outbound.meter.retries++;
@@ -249,10 +250,12 @@ export class Exchange implements AnswerHandler, EndListener {
   async #renew(): Promise<void> {
     this.#renewed = true;
     this.#discards = false;
+    const { renew, upstream } = this.#outbound;
     try {
-      this.#headers = (await this.#outbound.renew?.()) ?? this.#headers;
+      this.#headers = (await renew?.()) ?? this.#headers;
     } catch (error) {
-      return this.#giveUp(error instanceof ServiceError ? error : unreachable(error as Error));
+      const told = error instanceof ServiceError ? error : unreachable(upstream.origin, error as Error);
+      return this.#giveUp(told);
     }
     if (!this.#gone) this.#send();
   }

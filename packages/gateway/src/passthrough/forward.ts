@@ -1,5 +1,4 @@
-import { ServiceError, type TokenSource } from '@sallyport/core';
-import type { IncomingMessage } from 'node:http';
+import type { TokenSource } from '@sallyport/core';
 import type { CredentialRule } from '../config/credentials.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import { whenEnded } from '../http/ending.ts';
@@ -9,7 +8,8 @@ import type { Surroundings } from './answer.ts';
 import type { Conformance } from './conformance.ts';
 import { Exchange, type Outbound } from './exchange.ts';
 import { loginEnded } from './failures.ts';
-import { isInCircle, requestHeadersBy, requestTrailers } from './headers.ts';
+import { checkFraming } from './framing.ts';
+import { requestHeadersBy, requestTrailers } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import type { Passing } from './passing.ts';
 import { targetOf } from './target.ts';
@@ -36,6 +36,8 @@ export interface ForwarderOptions extends Surroundings {
   readonly isWorkers?: boolean;
   /** Whether even a GET hands something out for good. */
   readonly isHandedOut?: boolean;
+  /** See `targetOf`. */
+  readonly inFamily?: boolean;
   readonly isEndless?: boolean;
   readonly conformance?: Conformance | undefined;
   readonly inspect?: Inspect | undefined;
@@ -43,7 +45,8 @@ export interface ForwarderOptions extends Surroundings {
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { upstream, upgrades, drain, clock, headersMs, idleMs, maxBodyBytes, meter } = options;
-  const { isHandedOut = false, isEndless = false, isWorkers = false, conformance, inspect } = options;
+  const { isHandedOut = false, inFamily = false, isEndless = false, isWorkers = false } = options;
+  const { conformance, inspect } = options;
   const requestHeaders = requestHeadersBy({ ...options, isWorkers, isInspected: inspect !== undefined });
   const { credential } = options;
   const login = credential.kind === 'login' && !isWorkers ? options.login : undefined;
@@ -120,8 +123,8 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   return (passing, arrived) => {
     const { raw } = passing;
-    checkFraming(raw);
-    const path = targetOf(raw.url ?? '/');
+    checkFraming(raw, passing.response);
+    const path = targetOf(raw.url ?? '/', inFamily);
     const body = bodyOf(raw, maxBodyBytes, conformance && collectedFor(passing, conformance));
     if (login !== undefined || conformance !== undefined || body instanceof Promise)
       return sendLater(passing, path, { body, arrived });
@@ -131,22 +134,6 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** Refuses what proxies and servers are known to read in two ways, and what came through here before. */
-export function checkFraming({ headers, rawHeaders }: IncomingMessage): void {
-  const coding = headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    throw new ServiceError('invalid_request', 'The only transfer encoding is chunked.');
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2)
-    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++;
-  if (hosts > 1) throw new ServiceError('invalid_request', 'There is more than one Host header.');
-  if (isInCircle(headers))
-    throw new ServiceError(
-      'upstream_unreachable',
-      'The request goes in a circle: an upstream of this gateway leads back to it.',
-    );
-}
 
 /** How long the caller asks for the answer to be held back. */
 function heldMs(path: string): number {

@@ -135,6 +135,11 @@ export function responseHeaders(raw: readonly string[], requestId: string): Resp
   return { list, length, contentType, contentEncoding, isEventStream };
 }
 
+/** RFC 9110 8.6: who says that there is nothing says no length, which some would wait for. */
+export function withoutLength(list: readonly string[]): string[] {
+  return list.filter((_, i) => list[i - (i % 2)]?.toLowerCase() !== 'content-length');
+}
+
 const framing = new Set(['content-length', 'transfer-encoding', 'trailer']);
 /** What speaks of a body's bytes as they were. */
 const ofBytes = new Set([

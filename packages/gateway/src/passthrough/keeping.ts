@@ -12,8 +12,8 @@ import { validate } from '../http/validation.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import type { Conformance } from './conformance.ts';
 import type { DeliveredAnswer } from './delivery.ts';
-import { unreachable } from './failures.ts';
-import { checkFraming } from './forward.ts';
+import { away } from './failures.ts';
+import { checkFraming } from './framing.ts';
 import { requestHeadersBy, responseHeaders, withBody } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import type { Outbox } from './outbox.ts';
@@ -63,8 +63,8 @@ export function createKeepingForwarder(
   });
 
   return async (request, reply, arrived) => {
-    checkFraming(request.raw);
-    const path = targetOf(request.url);
+    checkFraming(request.raw, reply.raw);
+    const path = targetOf(request.url, false);
     if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
     const held = bodies.hold();
     try {
@@ -95,7 +95,7 @@ export function createKeepingForwarder(
         return passOn(request, reply, answer, options);
       }
       const { accepted, records } = acceptance(request, body, options);
-      if (organizationId !== undefined && !(await mayKeep(organizationId))) throw unreachable();
+      if (organizationId !== undefined && !(await mayKeep(organizationId))) throw away();
       const kept = { ...outbound, records, headers: withoutSentAt(headers) };
       if (!(await outbox.keep(kept).catch((error: unknown) => throwNoRoom(endpoint, error))))
         throw noRoom(endpoint);

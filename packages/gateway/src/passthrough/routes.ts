@@ -181,9 +181,12 @@ export function registerPassthrough(
     to: ToUpstream,
     method: readonly string[],
     meter: Meter,
-    admission?: Admission,
+    {
+      admission,
+      inFamily = false,
+    }: { readonly admission?: Admission | undefined; readonly inFamily?: boolean } = {},
   ): void {
-    const forward = forwarder(to, meter);
+    const forward = forwarder(to, meter, { inFamily });
     app.route({
       method: [...method],
       url,
@@ -200,7 +203,8 @@ export function registerPassthrough(
     const admission = isChecked(to) ? guardOf(family, options) : undefined;
     const prefix = inDialect(family.prefix, dialect);
     const meter = meterAt(to, family.name, family.name);
-    for (const url of [prefix, `${prefix}/*`]) everythingAt(url, to, methods, meter, admission);
+    for (const url of [prefix, `${prefix}/*`])
+      everythingAt(url, to, methods, meter, { admission, inFamily: true });
   }
   const oauth = toUpstream('oauth');
   if (oauth === undefined) return;

@@ -24,7 +24,7 @@ test('no target that is let pass leads out of its place, however an upstream dec
       const url = `/v1/files/${pieces.join('')}`;
       let target: string;
       try {
-        target = targetOf(url);
+        target = targetOf(url, true);
       } catch {
         return;
       }
@@ -42,4 +42,19 @@ test('no target that is let pass leads out of its place, however an upstream dec
     }),
     { numRuns: 5_000 },
   );
+});
+
+test('in a row a slash in disguise is refused, however often it is encoded; within a family it is the upstream’s', () => {
+  for (const slash of ['%2f', '%2F', '%252f', '%25252F', '%5c', '\\']) {
+    const url = `/v1/environments/e${slash}work${slash}poll`;
+    expect(() => targetOf(url, false)).toThrow('must name its place outright');
+    expect(targetOf(url, true)).toBe(url);
+  }
+  for (const url of [
+    '/v1/environments/e%20a',
+    '/v1/environments/e?a=%2f',
+    '/v1/environments/100%',
+    '/v1/environments/a;b',
+  ])
+    expect(targetOf(url, false)).toBe(url);
 });

@@ -115,7 +115,11 @@ async function check(upstream: Omit<Upstream, 'basePath'>, clock: Clock): Promis
   try {
     await ask(upstream, clock);
     breaker.succeeded();
-  } catch {
+  } catch (error) {
+    if (error instanceof NotReady) {
+      breaker.released();
+      throw error;
+    }
     breaker.failed();
     throw new NotReady(breaker.state === 'closed' ? 'unreachable' : `breaker ${breaker.state}`);
   }
@@ -134,7 +138,10 @@ function ask({ dispatch }: Pick<Upstream, 'dispatch'>, clock: Clock): Promise<vo
     };
     const control = dispatch({ method: 'HEAD', path: '/', headers: [], body: null, idleMs: 0 }, handler);
     const late = clock.after(patienceMs, () => {
-      const error = new Error('It does not answer in time.');
+      const error =
+        control.waitsItsTurn === true
+          ? new NotReady('all connections are taken')
+          : new Error('It does not answer in time.');
       control.abort(error);
       reject(error);
     });

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
-import { freePort } from '@sallyport/core/testing';
+import { freePort, ManualClock } from '@sallyport/core/testing';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/http/log.ts';
-import { answer, rawUpstream } from './raw-upstream.ts';
+import { answer, rawUpstream, until } from './raw-upstream.ts';
 import { through } from './through.ts';
 
 function collected() {
@@ -13,7 +13,8 @@ function collected() {
       done();
     },
   });
-  return { log: createLog('info', to), ofRequests: () => lines.filter(({ msg }) => msg === 'request') };
+  const saying = (text: string) => () => lines.filter(({ msg }) => msg === text);
+  return { log: createLog('info', to), ofRequests: saying('request'), ofFailures: saying('request failed') };
 }
 
 test('what passes through has one line, with its row, whole or cut', async () => {
@@ -58,3 +59,31 @@ test.each([
     expect(counted).toEqual([expect.stringMatching(new RegExp(`status="${String(status)[0]}xx".* 1$`))]);
   },
 );
+
+test('the log has which upstream it was that failed, and how; the caller has not', async () => {
+  const clock = new ManualClock();
+  const { log, ofFailures } = collected();
+  await using silent = await rawUpstream(() => undefined);
+  await using cutting = await rawUpstream((socket) => socket.resetAndDestroy());
+  const upstreams = JSON.stringify({ messages: cutting.url });
+  await using served = await through(silent.url, { upstreams }, { log, clock });
+  const late = fetch(`${served.url}/api/oauth/profile`);
+  await until(() => silent.heads.length === 1);
+  await clock.advance(3_000);
+  const answers = [await late];
+  for (let round = 0; round < 6; round++)
+    answers.push(await fetch(`${served.url}/v1/messages`, { method: 'POST', body: '{}' }));
+  const told = await Promise.all(answers.map((one) => one.text()));
+  expect(told.join('')).not.toContain('127.0.0.1');
+  const logged = ofFailures().map(({ err }) =>
+    (({ message, code }) => [message, code])(err as Record<string, unknown>),
+  );
+  expect([logged[0], logged[1], logged[6]]).toEqual([
+    [`${silent.url} did not answer in time`, undefined],
+    [
+      expect.stringMatching(`^${cutting.url}: (read ECONNRESET|write EPIPE|The server has hung up\\.)`),
+      expect.any(String),
+    ],
+    [`${cutting.url} is not asked: its breaker is open`, undefined],
+  ]);
+});

@@ -81,6 +81,41 @@ describe('an upstream', () => {
   });
 });
 
+test('where all connections are taken, who waits in vain is told so, and the upstream is in no trouble', async () => {
+  const clock = new ManualClock();
+  await using upstream = await rawUpstream((socket, head) => {
+    if (head.includes('stream')) socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n');
+    else socket.write(answer('ok'));
+  });
+  await using served = await through(upstream.url, { 'upstream.connections': 1 }, { clock });
+  const stream = new AbortController();
+  using _stream = { [Symbol.dispose]: () => stream.abort() };
+  await fetch(`${served.url}/v1/messages?stream`, { signal: stream.signal });
+  const waiting = Array.from({ length: 6 }, () => fetch(`${served.url}/api/oauth/profile`));
+  await expect.poll(async () => inFlight(served.url, 'oauth.profile')).toBe(6);
+  await clock.advance(10_000);
+  for (const response of await Promise.all(waiting)) {
+    expect(await refusalOf(response)).toEqual([503, 'overloaded']);
+    expect(response.headers.get('retry-after')).toBe('1');
+  }
+  const timers = clock.timers;
+  const asked = fetch(`${served.url}/readyz`);
+  await until(() => clock.timers > timers);
+  await clock.advance(1_500);
+  const { checks } = (await (await asked).json()) as { checks: Record<string, string> };
+  expect(checks[`upstream ${upstream.url}`]).toBe('all connections are taken');
+  stream.abort();
+  expect(await (await fetch(`${served.url}/v1/models`)).text()).toBe('ok');
+  expect((await fetch(`${served.url}/readyz`)).status).toBe(200);
+});
+
+async function inFlight(url: string, row: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(
+    new RegExp(`^sallyport_requests_in_flight\\{[^}]*row="${row}"[^}]*\\} (\\d+)$`, 'm').exec(metrics)?.[1],
+  );
+}
+
 describe('a request is sent again', () => {
   const cutting = (times: number) => {
     let left = times;

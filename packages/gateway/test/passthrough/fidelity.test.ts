@@ -98,6 +98,16 @@ describe('an answer', () => {
     },
   );
 
+  test('of 204 has no length, whatever the upstream says', async () => {
+    await using upstream = await rawUpstream((socket) =>
+      socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\netag: "1"\r\n\r\n'),
+    );
+    await using served = await through(upstream.url);
+    const text = await exchange(served.port, get('/v1/models'));
+    expect(text).toMatch(/^HTTP\/1\.1 204 No Content\r\netag: "1"\r\n/);
+    expect(text).not.toMatch(/content-length/i);
+  });
+
   test.each([3, 20_000])(
     'of %d bytes keeps the connection, as Node would have it, and its place in line',
     async (length) => {

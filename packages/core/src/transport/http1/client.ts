@@ -76,6 +76,10 @@ export class Http1Client implements Client, Owner, Carrier {
     this.#connectMore();
   }
 
+  get isFull(): boolean {
+    return this.#open.size >= this.#options.connections;
+  }
+
   /** Who waits is not answered. */
   pause(): void {}
   resume(): void {}

@@ -3,6 +3,8 @@ import type { RequestHead } from './request-head.ts';
 
 /** What carries a request, or has it wait for that. */
 export interface Carrier {
+  /** Whether it has another one wait because there can be no more connections. */
+  readonly isFull?: boolean;
   pause(): void;
   resume(): void;
   abandon(flight: Flight, reason: Error): void;
@@ -20,6 +22,10 @@ export class Flight implements Control {
     this.request = request;
     this.handler = handler;
     this.head = head;
+  }
+
+  get waitsItsTurn(): boolean {
+    return this.carrier?.isFull === true;
   }
 
   pause(): void {
