@@ -33,7 +33,7 @@ export async function knownEnvironments(
 }
 
 /** Both lists as one: an environment that is in both is one. */
-export function merged(
+function merged(
   bridges: readonly OrganizationEnvironment[],
   managed: readonly ManagedEnvironment[],
 ): readonly KnownEnvironment[] {

@@ -14,7 +14,7 @@ export function aboutEnvironment<T>(call: Promise<T>): Promise<T> {
   });
 }
 
-export function stateOf({ archived_at }: ManagedEnvironment): 'active' | 'archived' {
+function stateOf({ archived_at }: ManagedEnvironment): 'active' | 'archived' {
   return typeof archived_at === 'string' ? 'archived' : 'active';
 }
 
