@@ -42,9 +42,11 @@ export class LiveSocket {
   constructor({ clientOptions, clock, url, headers, heartbeat, onOpen, onText }: LiveSocketOptions) {
     this.#clock = clock;
     this.#heartbeat = heartbeat;
-    const proxy = clientOptions.transport.proxyFor?.(url.replace(/^ws/, 'http'));
+    const { transport } = clientOptions;
+    const proxy = transport.proxyFor?.(url.replace(/^ws/, 'http'));
     this.#socket = new WebSocket(url, {
       ...(proxy !== undefined && { agent: tunnelAgent(proxy, url) }),
+      ...(transport.ca && { ca: [...transport.ca] }),
       headers: { ...headers },
       handshakeTimeout: handshakeTimeoutMs,
       maxPayload: maxFrameBytes,

@@ -32,6 +32,7 @@ export function http1Transport(options: TransportOptions = {}): Transport {
         return clientOf(url.origin).dispatch(outgoing(request, url), handler);
       });
     },
+    ...(ca && { ca }),
     async close() {
       await Promise.all(Array.from(clients.values(), (client) => client.close()));
     },

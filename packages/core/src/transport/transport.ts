@@ -27,6 +27,8 @@ export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
   /** The proxy, as a URL, that requests to this one go through: for connections that are made beside it. */
   proxyFor?(url: string): string | undefined;
+  /** The authorities that are trusted, where those are not Node.js' own: for the same connections. */
+  readonly ca?: readonly string[];
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { request as httpRequest, Agent as HttpAgent, type ClientRequestArgs } fr
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as tlsConnect } from 'node:tls';
+import { connect as tlsConnect, type SecureContextOptions } from 'node:tls';
 
 const connectTimeoutMs = 10_000;
 
@@ -25,7 +25,7 @@ class TunnelAgent extends HttpAgent {
   }
 
   override createConnection(
-    _options: ClientRequestArgs,
+    { ca }: ClientRequestArgs & SecureContextOptions,
     connected: (error: Error | null, socket: Duplex) => void,
   ): undefined {
     const isSecure = this.#target.protocol === 'wss:';
@@ -37,6 +37,7 @@ class TunnelAgent extends HttpAgent {
       method: 'CONNECT',
       path: authority,
       timeout: connectTimeoutMs,
+      ...(ca !== undefined && { ca }),
       headers: {
         host: authority,
         ...(username !== '' && { 'proxy-authorization': basic(username, password) }),
@@ -48,8 +49,13 @@ class TunnelAgent extends HttpAgent {
         socket.destroy();
         failed(new Error(`the proxy ${this.#proxy.host} answered CONNECT with ${statusCode}`));
       } else if (isSecure) {
-        const servername = unbracketed(this.#target.hostname);
-        const secured = tlsConnect({ socket, ...(isIP(servername) === 0 && { servername }) });
+        const host = unbracketed(this.#target.hostname);
+        const secured = tlsConnect({
+          socket,
+          host, // whom the certificate has to name
+          ...(ca !== undefined && { ca }),
+          ...(isIP(host) === 0 && { servername: host }),
+        });
         connected(null, secured);
       } else connected(null, socket);
     });

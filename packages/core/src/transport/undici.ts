@@ -8,8 +8,12 @@ import type { TransportOptions, Transport } from './transport.ts';
 /** Over undici's connections, which go through the proxies of the environment. */
 export function undiciTransport(options: TransportOptions = {}): Transport {
   const { connections = 64, connectTimeoutMs = 10_000, ca, proxyFromEnvironment = true } = options;
-  const pool = { connections, connect: { timeout: connectTimeoutMs, ...(ca && { ca: [...ca] }) } };
-  const agent = proxyFromEnvironment && hasEnvironmentProxy() ? new EnvHttpProxyAgent(pool) : new Agent(pool);
+  const trust = ca && { ca: [...ca] };
+  const pool = { connections, connect: { timeout: connectTimeoutMs, ...trust } };
+  const agent =
+    proxyFromEnvironment && hasEnvironmentProxy()
+      ? new EnvHttpProxyAgent({ ...pool, ...(trust && { requestTls: trust, proxyTls: trust }) })
+      : new Agent(pool);
   return {
     send(request) {
       return new Exchange(request).answer((handler) => {
@@ -18,6 +22,7 @@ export function undiciTransport(options: TransportOptions = {}): Transport {
       });
     },
     proxyFor: (url) => (proxyFromEnvironment ? environmentProxy(url) : undefined),
+    ...trust,
     close: () => agent.destroy(),
   };
 }

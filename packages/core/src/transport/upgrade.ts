@@ -44,7 +44,7 @@ export interface ClientSocket extends AsyncIterable<SocketMessage>, AsyncDisposa
  * rejects with `TransportError`. `signal` closes it with 1000 once it is open.
  */
 export async function upgrade(
-  transport: Pick<Transport, 'proxyFor'>,
+  transport: Pick<Transport, 'proxyFor' | 'ca'>,
   request: SocketRequest,
 ): Promise<ClientSocket | TransportResponse> {
   // Few programs that have a client open one.

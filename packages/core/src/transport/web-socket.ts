@@ -16,7 +16,7 @@ const keepAliveMs = 30_000;
 
 /** See `upgrade`. */
 export function openSocket(
-  { proxyFor }: Pick<Transport, 'proxyFor'>,
+  { proxyFor, ca }: Pick<Transport, 'proxyFor' | 'ca'>,
   { url, headers, timeoutMs, signal, protocols = [], maxMessageBytes = defaultMessageBytes }: SocketRequest,
 ): Promise<ClientSocket | TransportResponse> {
   const address = url.replace(/^http/, 'ws');
@@ -25,6 +25,7 @@ export function openSocket(
     if (signal?.aborted) return reject(transportFailure(signal.reason, url, signal));
     const socket = new WebSocket(address, [...protocols], {
       ...(proxy !== undefined && { agent: tunnelAgent(proxy, address) }),
+      ...(ca && { ca: [...ca] }),
       headers: { ...headers },
       handshakeTimeout: timeoutMs,
       maxPayload: maxMessageBytes,
