@@ -5,6 +5,7 @@ import { finalStatuses, finalWorkStates } from '@sallyport/core/contract';
 import {
   conditions,
   finalStates,
+  idleStates,
   isFinal,
   runningStates,
   sessionStatus,
@@ -92,6 +93,7 @@ describe('the table of states', () => {
   test('tells what waits and what runs', () => {
     expect(waitingStates).toEqual(['queued', 'lost']);
     expect(runningStates).toEqual(['active', 'stopping']);
+    expect(idleStates).toEqual(['queued', 'delivered', 'lost']);
   });
 
   test('fences the worker whenever the work is taken from it, and so does every new attempt', () => {

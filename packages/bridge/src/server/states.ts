@@ -180,6 +180,11 @@ export const waitingStates: readonly WorkState[] = names.filter((name) =>
 
 export const runningStates: readonly WorkState[] = names.filter((name) => workStates[name].isRunning);
 
+/** Open, and not running. */
+export const idleStates: readonly WorkState[] = names.filter(
+  (name) => !isFinal(name) && !workStates[name].isRunning,
+);
+
 /** The session's status, from its work's state and from whether its environment was seen of late: the one place. */
 export function sessionStatus(state: WorkState, isOnline = true): SessionStatus {
   const { session, silentSession = session } = workStates[state];

@@ -58,6 +58,7 @@ export {
   conditions,
   finalStates,
   happenings,
+  idleStates,
   isFinal,
   runningStates,
   sessionStatus,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { bridgeReads } from '../../src/store/embedded/bridge-reads.ts';
-import { openHarness, owner } from './harness.ts';
+import { owner } from './harness.ts';
 import { handshake, runningSession } from './running-session.ts';
 
 test('work is counted by state as long as it has not ended, environments by whether they are there', async () => {
@@ -32,19 +31,4 @@ test('work is counted by state as long as it has not ended, environments by whet
   expect((await engine.counts()).environments).toEqual({ offline: 2 });
   clock.jump(8 * 24 * 3600_000);
   expect((await engine.counts()).environments).toEqual({});
-});
-
-test('what has ended is not looked at to count the rest', () => {
-  const { db } = openHarness();
-  const statements: string[] = [];
-  bridgeReads({
-    query(sql) {
-      statements.push(sql);
-      return { get: () => undefined, all: () => [] };
-    },
-    close: () => undefined,
-  });
-  const counting = statements.filter((sql) => /count.* FROM work WHERE .*GROUP BY state/.test(sql));
-  const plans = counting.map((sql) => db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()[0]?.['detail']);
-  expect(plans).toEqual(['SCAN work USING INDEX work_live']);
 });

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { BatchLimits, Call, Reply } from './protocol.ts';
+import { select } from './query.ts';
 import { storeUnavailable } from './store-error.ts';
 import { toThrown } from './thrown.ts';
 
@@ -21,10 +22,10 @@ export function createBatchRunner(
   const savepoint = db.prepare('SAVEPOINT act');
   const release = db.prepare('RELEASE act');
   const undo = db.prepare('ROLLBACK TO act');
-  const changes = db.prepare('SELECT total_changes() AS made');
+  const changes = select<{ made: number }>(db, 'SELECT total_changes() AS made');
 
   const valueOf = ({ area, act, argument }: Call) => (areas[area] as Acts)[act]?.(argument);
-  const made = () => changes.get()?.['made'];
+  const made = () => changes.get()?.made;
 
   /**
    * Gives nothing where the act has written and then thrown: it can only be undone with all that went before. Nearly all

@@ -13,7 +13,8 @@ import {
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { StopAll } from './bridge-environment-stop.ts';
-import { select, selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { select } from './query.ts';
 import type { UnattachedWork } from './bridge-unattached.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { finalStates, judgeStop, type Timing, type Touched } from '@sallyport/bridge/storage';
+import { judgeStop, type Timing, type Touched } from '@sallyport/bridge/storage';
 import type { SessionLog } from './bridge-log.ts';
-import { oneOf, select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { isIdle, isRunning, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 /** Stops all work of an environment that has not ended. */
 export type StopAll = (given: Timing & { readonly environmentId: string }, force: boolean) => Touched[];
@@ -9,7 +10,8 @@ export type StopAll = (given: Timing & { readonly environmentId: string }, force
 export function environmentStop(db: DatabaseSync, log: SessionLog): StopAll {
   const openWork = select<WorkRow>(
     db,
-    `${selectWork} WHERE environment_id = ? AND state NOT ${oneOf(finalStates)}`,
+    `${selectWork} WHERE environment_id = ?1 AND ${isIdle}
+     UNION ALL ${selectWork} WHERE environment_id = ?1 AND ${isRunning}`,
   );
   const noteStop = db.prepare('UPDATE work SET stop_at = ?, stop_forced = ? WHERE id = ?');
   return ({ environmentId, ...given }, force) =>

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Idempotency } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
-import { select } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 /** The id of what the account's key made before, if that is not too long ago. Throws where the request was another one. */
 export type EarlierOf = (given: {

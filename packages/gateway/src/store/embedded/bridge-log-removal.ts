@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isFinal, type BridgeActs } from '@sallyport/bridge/storage';
 import type { Sync } from './acts.ts';
 import type { SessionLog } from './bridge-log.ts';
-import { select } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 /** What takes events out of sessions' logs again, inside a transaction. */
 export interface LogRemoval extends Pick<Sync<BridgeActs>, 'deleteSession' | 'expireLogs'> {

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Appended, EventDraft, Origin, Touched, Verdict, Work } from '@sallyport/bridge/storage';
 import { ServiceError, type Ids } from '@sallyport/core';
-import { select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 export interface LogHead {
   readonly epoch: number;

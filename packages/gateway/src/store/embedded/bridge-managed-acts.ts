@@ -4,7 +4,8 @@ import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { StopAll } from './bridge-environment-stop.ts';
 import { earlierIn } from './bridge-idempotency.ts';
-import { select, selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 type ManagedActs = Pick<BridgeActs, 'createEnvironment' | 'updateEnvironment' | 'archiveEnvironment'>;
 

@@ -1,14 +1,20 @@
 import {
   foldCase,
-  runningStates,
-  waitingStates,
   type BridgeReads,
   type Json,
   type Session,
   type StoredEvent,
 } from '@sallyport/bridge/storage';
 import type { EnvironmentStatus, WorkState } from '@sallyport/core/contract';
-import { oneOf, selectEnvironment, toEnvironment, toRegistered, type EnvironmentRow } from './bridge-rows.ts';
+import {
+  isIdle,
+  isRunning,
+  isWaiting,
+  selectEnvironment,
+  toEnvironment,
+  toRegistered,
+  type EnvironmentRow,
+} from './bridge-rows.ts';
 import type { Reader } from './reader.ts';
 import { shareReads } from './shared-reads.ts';
 
@@ -58,7 +64,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
   );
   const listed = reader.query<EnvironmentRow & { active_sessions: number }>(
     `SELECT listed.*, (SELECT count(*) FROM work WHERE work.environment_id = listed.id
-         AND state ${oneOf(runningStates)}) AS active_sessions
+         AND ${isRunning}) AS active_sessions
      FROM (${selectEnvironment}
        WHERE e.organization_id = ? AND (e.created_at, e.id) < (?, ?) AND e.archived_at IS NULL AND r.last_seen_at > ?
          AND r.worker_type IN (SELECT value FROM json_each(?))
@@ -70,7 +76,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
      ORDER BY e.created_at DESC, e.id DESC LIMIT ?`,
   );
   const waiting = reader.query<{ id: string }>(
-    `SELECT id FROM work WHERE environment_id = ? AND state ${oneOf(waitingStates)}
+    `SELECT id FROM work WHERE environment_id = ? AND ${isWaiting}
        AND type IN (SELECT value FROM json_each(?)) ORDER BY created_at, id LIMIT 1`,
   );
   const stopsAfter = reader.query<{ id: string; stop_at: number; stop_forced: number }>(
@@ -121,9 +127,10 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `SELECT seq, id, type, data, created_at FROM session_event
      WHERE session_id = ? AND seq > ? AND seq <= ? AND origin <> ? ORDER BY seq`,
   );
-  // By the index `work_live`, which is of those alone: a store has far more work that has ended.
+  // By the indexes of those alone: a store has far more work that has ended.
   const liveWork = reader.query<{ state: WorkState; count: number }>(
-    `SELECT state, count(*) AS count FROM work WHERE state NOT IN ('done', 'failed', 'stopped', 'dead') GROUP BY state`,
+    `SELECT state, count(*) AS count FROM work WHERE ${isIdle} GROUP BY state
+     UNION ALL SELECT state, count(*) FROM work WHERE ${isRunning} GROUP BY state`,
   );
   const environmentsSeen = reader.query<{ status: EnvironmentStatus; count: number }>(
     `SELECT CASE WHEN left_at >= last_seen_at THEN 'offline' WHEN last_seen_at > ? THEN 'online'

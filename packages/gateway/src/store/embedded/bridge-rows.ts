@@ -1,7 +1,13 @@
-import type { DatabaseSync } from 'node:sqlite';
-import type { Environment, Json, RegisteredEnvironment, Work } from '@sallyport/bridge/storage';
+import {
+  idleStates,
+  runningStates,
+  waitingStates,
+  type Environment,
+  type Json,
+  type RegisteredEnvironment,
+  type Work,
+} from '@sallyport/bridge/storage';
 import type { WorkState } from '@sallyport/core/contract';
-import type { Query } from './reader.ts';
 
 /** Rows of the bridge's tables as records: for its acts and its reads alike. */
 export interface EnvironmentRow {
@@ -88,16 +94,11 @@ export function toWork(row: WorkRow): Work {
   };
 }
 
-/** `IN (...)` of states: the index of waiting work needs them in the text, in this order. */
-export function oneOf(states: readonly WorkState[]): string {
-  return `IN (${states.map((state) => `'${state}'`).join(', ')})`;
+function oneOf(states: readonly WorkState[]): string {
+  return `state IN (${states.map((state) => `'${state}'`).join(', ')})`;
 }
 
-/** Prepares a read of the writer's connection; `Row` is what its text selects: nothing checks it. */
-export function select<Row>(db: DatabaseSync, sql: string): Query<Row> {
-  const statement = db.prepare(sql);
-  return {
-    get: (...parameters) => statement.get(...parameters) as Row | undefined,
-    all: (...parameters) => statement.all(...parameters) as Row[],
-  };
-}
+/** Conditions by state. `isIdle` and `isRunning` are those of an environment's indexes, which need them word for word. */
+export const isIdle = oneOf(idleStates);
+export const isRunning = oneOf(runningStates);
+export const isWaiting = `${isIdle} AND ${oneOf(waitingStates)}`;

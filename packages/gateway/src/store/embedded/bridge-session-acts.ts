@@ -20,7 +20,8 @@ import type { Sync } from './acts.ts';
 import { earlierIn } from './bridge-idempotency.ts';
 import type { LogRemoval } from './bridge-log-removal.ts';
 import type { SessionLog } from './bridge-log.ts';
-import { select } from './bridge-rows.ts';
+import { isIdle, isRunning } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 type SessionActs = Pick<
   BridgeActs,
@@ -44,9 +45,11 @@ export function sessionActs(
   );
   const liveSessions = select<{ count: number }>(
     db,
+    // CROSS JOIN: not by the organization's sessions, of which most have ended.
     `SELECT count(*) AS count FROM (
-       SELECT 1 FROM work w JOIN session s ON s.id = w.session_id
-       WHERE w.state NOT IN ('done', 'failed', 'stopped', 'dead') AND s.organization_id = ? LIMIT ?)`,
+       SELECT 1 FROM (
+         SELECT session_id FROM work WHERE ${isIdle} UNION ALL SELECT session_id FROM work WHERE ${isRunning}) live
+       CROSS JOIN session s ON s.id = live.session_id WHERE s.organization_id = ? LIMIT ?)`,
   );
   const usage = select<{ log_bytes: number }>(
     db,
@@ -115,8 +118,7 @@ export function sessionActs(
       log.settle(work, judgeAttach(work, given), given.now);
       const attached = openStream.get(given.now, sessionId);
       if (!attached) throw new ServiceError('not_found', 'There is no such session.');
-      // A row of SQLite has no prototype.
-      return { ...attached };
+      return attached;
     },
 
     renewWorkers({ renewals, leaseMs }) {

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { judgeReconnect, type Timing, type Touched } from '@sallyport/bridge/storage';
 import type { SessionLog } from './bridge-log.ts';
-import { select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { isRunning, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { select } from './query.ts';
 
-const unattached = "environment_id = ? AND state = 'active' AND attached = 0";
+const unattached = `environment_id = ? AND ${isRunning} AND state = 'active' AND attached = 0`;
 
 /** Work that was acknowledged and waits for its first stream: the polls of the bridge that has it are its only signs of life. */
 export interface UnattachedWork {

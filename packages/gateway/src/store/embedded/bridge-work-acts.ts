@@ -6,15 +6,14 @@ import {
   judgeLapse,
   judgeReturn,
   judgeStop,
-  runningStates,
-  waitingStates,
   type BridgeActs,
   type Work,
 } from '@sallyport/bridge/storage';
 import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { SessionLog } from './bridge-log.ts';
-import { oneOf, select, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { isRunning, isWaiting, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { select } from './query.ts';
 
 type WorkActs = Pick<
   BridgeActs,
@@ -24,7 +23,7 @@ type WorkActs = Pick<
 export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
   const oldestWaiting = select<WorkRow>(
     db,
-    `${selectWork} WHERE environment_id = ? AND state ${oneOf(waitingStates)}
+    `${selectWork} WHERE environment_id = ? AND ${isWaiting}
        AND type IN (SELECT value FROM json_each(?)) ORDER BY created_at, id LIMIT 1`,
   );
   const byId = select<WorkRow>(db, `${selectWork} WHERE id = ?`);
@@ -38,9 +37,7 @@ export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
   );
   const noteStop = db.prepare('UPDATE work SET stop_at = ?, stop_forced = ? WHERE id = ?');
   // A delivery is no lease: nobody had to be able to renew it.
-  const extendDeadlines = db.prepare(
-    `UPDATE work SET deadline = ? WHERE deadline < ? AND state ${oneOf(runningStates)}`,
-  );
+  const extendDeadlines = db.prepare(`UPDATE work SET deadline = ? WHERE deadline < ? AND ${isRunning}`);
 
   function workOf(environmentId: string, workId: string): Work {
     const work = log.work(workId);

@@ -20,6 +20,7 @@ import { sessionAccountsMigration } from './migrations/0014-session-accounts.ts'
 import { telemetryOutboxQueuesMigration } from './migrations/0015-telemetry-outbox-queues.ts';
 import { deviceGrantNetworkMigration } from './migrations/0016-device-grant-network.ts';
 import { telemetryOutboxAccountsMigration } from './migrations/0017-telemetry-outbox-accounts.ts';
+import { openWorkMigration } from './migrations/0018-open-work.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   telemetryOutboxQueuesMigration,
   deviceGrantNetworkMigration,
   telemetryOutboxAccountsMigration,
+  openWorkMigration,
 ];

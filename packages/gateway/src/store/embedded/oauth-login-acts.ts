@@ -10,6 +10,7 @@ import {
 } from '@sallyport/oauth/storage';
 import type { OAuthActsOf } from './oauth-acts.ts';
 import { codeColumns, deviceGrantColumns, familyColumns, toFamily, type FamilyRow } from './oauth-rows.ts';
+import { select } from './query.ts';
 
 /** Codes, token families and device grants: what a login begins with, and goes on by. */
 export function loginActs(
@@ -21,7 +22,7 @@ export function loginActs(
     `INSERT INTO oauth_code (hash, client_id, account_id, organization_id, session_id, redirect_uri, scope, challenge,
        expires_at, mismatches) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const codeByHash = db.prepare(`SELECT ${codeColumns} FROM oauth_code WHERE hash = ?`);
+  const codeByHash = select<Code>(db, `SELECT ${codeColumns} FROM oauth_code WHERE hash = ?`);
   const updateCode = db.prepare(
     'UPDATE oauth_code SET mismatches = ?, used_at = ?, family_id = ? WHERE hash = ?',
   );
@@ -30,7 +31,10 @@ export function loginActs(
      WHERE s.id = ? AND m.organization_id = ?`,
   );
   const member = db.prepare('SELECT 1 FROM membership WHERE account_id = ? AND organization_id = ?');
-  const familyById = db.prepare(`SELECT ${familyColumns} FROM oauth_family AS family WHERE id = ?`);
+  const familyById = select<FamilyRow>(
+    db,
+    `SELECT ${familyColumns} FROM oauth_family AS family WHERE id = ?`,
+  );
   const insertFamily = db.prepare(
     `INSERT INTO oauth_family (id, client_id, account_id, organization_id, scope, address, generation, rotations,
        created_at, idle_expires_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -56,7 +60,7 @@ export function loginActs(
     return grant.state === 'approved' && !isMember(grant);
   }
   function familyOf(id: string | null): Family | undefined {
-    const row = familyById.get(id) as FamilyRow | undefined;
+    const row = familyById.get(id);
     return row && toFamily(row);
   }
   function addFamily(one: Family): void {
@@ -85,7 +89,7 @@ export function loginActs(
       insertCode.run(one.hash, ...grant, one.scope, one.challenge, one.expiresAt, one.mismatches);
     },
     consumeCode({ hash, presented, now, terms }) {
-      const code = codeByHash.get(hash) as Code | undefined;
+      const code = codeByHash.get(hash);
       const stored = code && {
         code,
         family: familyOf(code.familyId),
@@ -157,8 +161,12 @@ export function deviceActs(db: DatabaseSync): OAuthActsOf<'addDeviceGrant' | 'de
 }
 
 function deviceGrants(db: DatabaseSync) {
-  const byHash = db.prepare(`SELECT ${deviceGrantColumns} FROM oauth_device_grant WHERE hash = ?`);
-  const byUserCode = db.prepare(
+  const byHash = select<DeviceGrant>(
+    db,
+    `SELECT ${deviceGrantColumns} FROM oauth_device_grant WHERE hash = ?`,
+  );
+  const byUserCode = select<DeviceGrant>(
+    db,
     `SELECT ${deviceGrantColumns} FROM oauth_device_grant WHERE user_code = ? AND expires_at > ?`,
   );
   const update = db.prepare(
@@ -166,8 +174,8 @@ function deviceGrants(db: DatabaseSync) {
      WHERE hash = ?`,
   );
   return {
-    byHash: (hash: string) => byHash.get(hash) as DeviceGrant | undefined,
-    byUserCode: (userCode: string, now: number) => byUserCode.get(userCode, now) as DeviceGrant | undefined,
+    byHash: (hash: string) => byHash.get(hash),
+    byUserCode: (userCode: string, now: number) => byUserCode.get(userCode, now),
     save({ slowDowns, lastPollAt, state, accountId, organizationId, hash }: DeviceGrant) {
       update.run(slowDowns, lastPollAt, state, accountId, organizationId, hash);
     },

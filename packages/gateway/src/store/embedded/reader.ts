@@ -1,12 +1,7 @@
 import { createLru } from '@sallyport/core';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { select, type Query } from './query.ts';
 import { openingError } from './store-error.ts';
-
-/** A prepared read. `Row` is what the columns are said to be; nothing checks it. */
-export interface Query<Row> {
-  get(...parameters: SQLInputValue[]): Row | undefined;
-  all(...parameters: SQLInputValue[]): Row[];
-}
 
 /** Bounded reads on the calling thread. Every answered act is seen, and so is what another process wrote. */
 export interface Reader {
@@ -34,7 +29,7 @@ export function openReader(path: string): SnapshotReader {
 
   return {
     query<Row>(sql: string) {
-      const query = kept.get(sql) ?? db.prepare(sql);
+      const query = kept.get(sql) ?? select(db, sql);
       kept.set(sql, query);
       return query as Query<Row>;
     },

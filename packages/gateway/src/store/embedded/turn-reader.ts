@@ -1,4 +1,5 @@
-import type { Query, Reader, SnapshotReader } from './reader.ts';
+import type { Query } from './query.ts';
+import type { Reader, SnapshotReader } from './reader.ts';
 
 export interface TurnReader extends Reader {
   /** To be called before an act's answer is told: what is read from then on sees it. */
