@@ -79,6 +79,27 @@ test('an executor that throws is a session that failed, and the bridge goes on',
   await bench.until('session.ended', 2);
 });
 
+test.each(['ended', 'deliver'] as const)(
+  'an executor whose `%s` rejects is a session that failed, and the bridge goes on',
+  async (part) => {
+    service.backlog = [logEvent(1, 'session.message', { text: 'hi' })];
+    service.grantSession('session_a');
+    const refused = () => Promise.reject(new Error('no more'));
+    const { run, end } = inProcess();
+    const bench = start({
+      run: (job) => {
+        const execution = run(job);
+        if (part === 'deliver') setImmediate(end, { exitCode: 1, signal: null });
+        return { ...execution, [part]: part === 'ended' ? refused() : refused };
+      },
+    });
+    expect(await bench.until('session.ended')).toMatchObject({ reason: 'exited', exitCode: 1 });
+    expect(bench.of('session.output')).toHaveLength(part === 'ended' ? 1 : 0);
+    service.grantSession('session_b');
+    await bench.until('session.started', 2);
+  },
+);
+
 test('work of a kind of its own is asked for, and run by what is for it; other kinds are not', async () => {
   const { run, jobs, end } = inProcess();
   const bench = start({ run: 'true', executors: { review: run } });

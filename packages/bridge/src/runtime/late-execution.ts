@@ -8,7 +8,7 @@ import type { Execution, Exit, StopSignal } from './executor.ts';
 export class LateExecution implements Execution {
   readonly ended: Promise<Exit>;
   readonly #making = new AbortController();
-  readonly #begun = Promise.withResolvers<undefined>();
+  readonly #begun = Promise.withResolvers<unknown>();
   #execution: Execution | undefined;
   #signal: StopSignal | undefined;
   /** One event is taken before the process is there; then it has enough. */
@@ -74,7 +74,7 @@ export class LateExecution implements Execution {
       const sated = this.#held && execution.deliver(this.#held);
       if (this.#inputHasEnded) execution.endInput();
       this.#held = undefined;
-      if (sated) return void sated.then(() => this.#begun.resolve(undefined));
+      if (sated) return this.#begun.resolve(sated.catch(() => undefined));
     }
     this.#begun.resolve(undefined);
   }

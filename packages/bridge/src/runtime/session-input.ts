@@ -32,10 +32,12 @@ export class SessionInput {
     const sated = execution?.deliver(event);
     if (sated) {
       this.#isSated = true;
-      void sated.then(() => {
+      const resume = () => {
         this.#isSated = false;
         this.#options.onRoom();
-      });
+      };
+      // An embedder's that rejects is that one's failure, and has `ended` to say so.
+      void sated.then(resume, resume);
     }
     // One from the past was for a process of the past.
     const isInterrupt = event.type === 'control.interrupt' && this.#isCaughtUp;

@@ -199,7 +199,11 @@ export class WorkerSession {
     );
     this.#execution = execution;
     this.#output.of(execution);
-    return execution.ended;
+    // An embedder's that rejects all the same must not end the bridge.
+    return execution.ended.catch((error: unknown) => {
+      this.#emit('session.output', { stream: 'stderr', text: `broke off: ${toError(error).message}` });
+      return { exitCode: 1, signal: null };
+    });
   }
 
   #begin(place: Place): Execution {
