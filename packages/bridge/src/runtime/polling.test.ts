@@ -7,15 +7,21 @@ import { useBench } from './testing/use-bench.ts';
 const { service, start, startImpatient, startSession } = useBench();
 
 describe('registration', () => {
-  test('waits while another bridge holds the environment, and never gives up', async () => {
-    const occupied = { error: 'already_registered', environment_id: 'env_other', retry_after_ms: 30_000 };
-    service.script('register', ...Array.from({ length: 5 }, () => ({ status: 409, body: occupied })));
-    const bench = startImpatient({ run: 'true' });
-    await bench.until('registered');
-    expect(bench.of('occupied')).toEqual(
-      Array.from({ length: 5 }, () => ({ type: 'occupied', environmentId: 'env_other', retryInMs: 30_000 })),
-    );
-  });
+  test.each([
+    [30_000, 30_000],
+    [3_600_000, 60_000],
+  ])(
+    'waits while another bridge holds the environment for %i ms, and never gives up',
+    async (holds, waits) => {
+      const occupied = { error: 'already_registered', environment_id: 'env_other', retry_after_ms: holds };
+      service.script('register', ...Array.from({ length: 5 }, () => ({ status: 409, body: occupied })));
+      const bench = startImpatient({ run: 'true' });
+      await bench.until('registered');
+      expect(bench.of('occupied')).toEqual(
+        Array.from({ length: 5 }, () => ({ type: 'occupied', environmentId: 'env_other', retryInMs: waits })),
+      );
+    },
+  );
 
   test.each([
     [true, 0],

@@ -10,6 +10,7 @@ import type { BridgeState } from './state.ts';
 import { within } from './within.ts';
 
 const jitterMs = 1_000;
+const longestWaitMs = 60_000;
 const farewellMs = 1_500;
 /** How a refusal names the header with this device's token. */
 const deviceTokenPath = 'headers/x-trusted-device-token';
@@ -225,7 +226,8 @@ export class Registration {
       return true;
     }
     const waitMs = typeof lapsesInMs === 'number' ? lapsesInMs : (retryAfterMs ?? this.#backoff.next());
-    const retryInMs = waitMs + context.random.fraction() * jitterMs;
+    // The other one may say farewell long before its registration would lapse.
+    const retryInMs = Math.min(waitMs, longestWaitMs) + context.random.fraction() * jitterMs;
     const environmentId = typeof holder === 'string' ? holder : undefined;
     context.emit({ type: 'occupied', environmentId, retryInMs });
     await this.#pause.for(retryInMs);
