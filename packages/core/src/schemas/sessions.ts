@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessionStatuses } from '../session-statuses.ts';
 import { integerParam, JsonObject, Timestamp, Uuid } from './common.ts';
 
 /** Of one request that creates a session or appends to one. */
@@ -50,15 +51,7 @@ export const CreateSessionRequest = z.looseObject({
 });
 export type CreateSessionRequest = z.output<typeof CreateSessionRequest>;
 
-export const SessionStatus = z.enum([
-  'queued',
-  'running',
-  'disconnected',
-  'stopping',
-  'stopped',
-  'done',
-  'failed',
-]);
+export const SessionStatus = z.enum(sessionStatuses);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
 /** The statuses that a session keeps. */

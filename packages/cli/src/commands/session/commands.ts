@@ -1,9 +1,9 @@
+import { sessionStatuses } from '@sallyport/core/session-statuses';
 import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
 import { choices, collect, duration, environmentChoice, naturalNumber } from '../option-values.ts';
 import { takeOptions } from '../take.ts';
-import { sessionStatuses } from './statuses.ts';
 
 const theSession = 'the session: its id, or the beginning of it';
 const theSessions = 'the sessions, each by its id, or the beginning of it';

@@ -1,4 +1,4 @@
-import { SessionStatus, type Session } from '@sallyport/core/contract';
+import type { Session } from '@sallyport/core/contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../io/terminal.ts';
@@ -7,7 +7,6 @@ import { startService, type Answer, type Service } from '../../testing/service.t
 import { testSession } from '../../testing/session.ts';
 import { sessionList, type SessionListOptions } from './list.ts';
 import { sessionShow } from './show.ts';
-import { sessionStatuses } from './statuses.ts';
 
 const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
 const [ann, bob] = ['aaaaaaaa-8d5e-4b5e-9d3f-000000000001', 'bbbbbbbb-8d5e-4b5e-9d3f-000000000002'] as const;
@@ -108,10 +107,6 @@ test('a filter is the service’s to apply, and what one gives that does not kno
   expect(service.lines()).toEqual([`GET /v1/sessions?${query}`]);
   answers[`GET /v1/sessions?${query}`] = { body: [] };
   expect((await list(options)).human).toBe('No session is so.\nSee all: sallyport session list');
-});
-
-test('the statuses that commands offer are those of the contract', () => {
-  expect(sessionStatuses).toEqual(SessionStatus.options);
 });
 
 test.each(['the sessions', 'the caller'])(

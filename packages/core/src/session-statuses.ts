@@ -1,0 +1,10 @@
+/** What a session may be. */
+export const sessionStatuses = [
+  'queued',
+  'running',
+  'disconnected',
+  'stopping',
+  'stopped',
+  'done',
+  'failed',
+] as const;
