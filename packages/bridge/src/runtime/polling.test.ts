@@ -23,6 +23,19 @@ describe('registration', () => {
     },
   );
 
+  // Half a second of back-off, or what was asked for, and half a second of jitter.
+  test.each([
+    [-1e9, 1_000],
+    [0, 1_000],
+    [1e15, 60_500],
+  ])('is tried again in good time, whatever the service asks for (%d ms)', async (asked, retryInMs) => {
+    const body = { error: 'already_registered', environment_id: 'env_other', retry_after_ms: asked };
+    service.script('register', { status: 409, body });
+    const random = { fraction: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
+    const bench = startImpatient({ run: 'true', random });
+    expect(await bench.until('occupied')).toMatchObject({ retryInMs });
+  });
+
   test.each([
     [true, 0],
     [false, 1],

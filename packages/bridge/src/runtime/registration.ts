@@ -225,9 +225,10 @@ export class Registration {
       this.#settle({ environmentId: holder, ...(hintsAt !== undefined && { hintsAt }) });
       return true;
     }
-    const waitMs = typeof lapsesInMs === 'number' ? lapsesInMs : (retryAfterMs ?? this.#backoff.next());
+    const askedMs = typeof lapsesInMs === 'number' && lapsesInMs > 0 ? lapsesInMs : retryAfterMs;
     // The other one may say farewell long before its registration would lapse.
-    const retryInMs = Math.min(waitMs, longestWaitMs) + context.random.fraction() * jitterMs;
+    const waitMs = askedMs === undefined ? this.#backoff.next() : Math.min(askedMs, longestWaitMs);
+    const retryInMs = waitMs + context.random.fraction() * jitterMs;
     const environmentId = typeof holder === 'string' ? holder : undefined;
     context.emit({ type: 'occupied', environmentId, retryInMs });
     await this.#pause.for(retryInMs);
