@@ -145,6 +145,23 @@ describe('a stream of server-sent events', () => {
     await nextEvents(2);
   });
 
+  test('is a sign of life while a slow line is long about a post, too', async () => {
+    const clock = new ManualClock();
+    const posted = Promise.withResolvers<undefined>();
+    service.script('events', { after: posted.promise });
+    const bench = behindProxy('sleep 1000', { clock, ...interactive });
+    await nextEvents();
+    await service.called('events', 1);
+    // The service ends a stream whose worker was silent for 45 s, and the post may take longer than that.
+    for (const beats of [1, 2]) {
+      await clock.advance(20_000);
+      await service.called('events', 1 + beats);
+      expect(posts().at(-1)).toEqual({ events: [] });
+    }
+    posted.resolve(undefined);
+    expect(bench.of('session.disconnected')).toHaveLength(2); // those that led here
+  });
+
   test.each([
     [4410, 'session_ended'],
     [4090, 'superseded'],

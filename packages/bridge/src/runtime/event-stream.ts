@@ -109,7 +109,13 @@ export class EventStream implements WorkerStream {
   }
 
   #beat(): void {
-    this.#arm('beat', heartbeatMs, () => void this.#post(true));
+    this.#arm('beat', heartbeatMs, () => void (this.#isPosting ? this.#signOfLife() : this.#post(true)));
+  }
+
+  /** Beside a post that a slow line is long about: the service knows of that one when all of it has come. */
+  async #signOfLife(): Promise<void> {
+    this.#beat();
+    await this.#send('{"events":[]}').catch(() => undefined); // what is wrong the other one is told
   }
 
   async #post(isHeartbeat = false): Promise<void> {
@@ -129,13 +135,19 @@ export class EventStream implements WorkerStream {
   }
 
   async #postOnce(): Promise<void> {
-    const { clientOptions, credentials, sessionId } = this.#options;
     this.#beat();
     const events = this.#takeEvents();
     const ack = this.#takenSeq;
     this.#takenSeq = undefined;
-    const content = `{"events":[${events.join(',')}]${ack === undefined ? '' : `,"ack":${ack}`}}`;
-    const answer = await callEndpoint(
+    const answer = await this.#send(
+      `{"events":[${events.join(',')}]${ack === undefined ? '' : `,"ack":${ack}`}}`,
+    );
+    this.#acknowledge((answer as { readonly events?: unknown } | undefined)?.events);
+  }
+
+  #send(content: string): Promise<unknown> {
+    const { clientOptions, credentials, sessionId } = this.#options;
+    return callEndpoint(
       { ...clientOptions, baseUrl: credentials.apiBaseUrl },
       contract.worker.events,
       { params: { id: sessionId } },
@@ -146,7 +158,6 @@ export class EventStream implements WorkerStream {
         signal: this.#abort.signal,
       },
     );
-    this.#acknowledge((answer as { readonly events?: unknown } | undefined)?.events);
   }
 
   #takeEvents(): readonly string[] {
