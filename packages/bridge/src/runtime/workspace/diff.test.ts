@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '@sallyport/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../testing/bench.ts';
 import { git, repository, textOf } from '../testing/repository.ts';
 import { diffOf, type DiffOptions } from './diff.ts';
+import type { CheckedOut } from './record.ts';
 
 const long = Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join('');
 
@@ -45,6 +47,7 @@ test('a patch applies, whatever the files hold', async () => {
     binary: Buffer.from([0, 1, 2, 255]),
     'no end': Buffer.from('x'),
     'a "quoted"\tname é': Buffer.from('y\r\n'),
+    '...\t': Buffer.from('z\n'),
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(place.directory, name), content);
   const clone = await applied(place);
@@ -155,4 +158,85 @@ test('no part of a secret stands before the place at which a patch is cut', asyn
     });
     expect(String(Buffer.from(patch))).not.toContain('secret');
   }
+});
+
+test('a commit that stands for the one it began at hides nothing', async () => {
+  const place = worktree();
+  writeFileSync(join(place.directory, 'long'), 'hidden\n');
+  git(place.directory, 'commit', '--quiet', '-am', 'x');
+  git(place.directory, 'replace', 'main', 'HEAD');
+  expect((await diff(place)).files).toEqual([{ path: 'long', added: 1, removed: 20 }]);
+});
+
+describe('what is outside of the worktree is not read', () => {
+  /** A worktree with the submodule `in/lib`, and a file outside. */
+  function opened() {
+    const lib = repository();
+    const origin = repository();
+    git(origin, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', lib, 'in/lib');
+    git(origin, 'commit', '--quiet', '-m', 'with a submodule');
+    const directory = join(temporaryFolder(), 'worktree');
+    git(origin, 'worktree', 'add', '--quiet', '-b', 'mine', directory);
+    git(directory, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update', '--init');
+    const outside = join(directory, '..', 'outside');
+    mkdirSync(join(outside, 'lib'), { recursive: true });
+    for (const folder of [outside, join(outside, 'lib')]) writeFileSync(join(folder, 'key'), 'SECRET\n');
+    const gitDir = git(join(directory, 'in/lib'), 'rev-parse', '--absolute-git-dir');
+    const commit = git(lib, 'rev-parse', 'main');
+    const source: CheckedOut = {
+      ...{ url: '.', repository: origin, directory, branch: 'mine', base: git(origin, 'rev-parse', 'main') },
+      submodules: [{ path: 'in/lib', git_dir: gitDir, commit }],
+    };
+    const told = () =>
+      diffOf(source, { clock: systemClock, signal: new AbortController().signal }).then(
+        ({ patch }) => String(Buffer.from(patch)),
+        (error: unknown) => (error as Error).message,
+      );
+    return { directory, told };
+  }
+
+  test.each([
+    ['a submodule', 'in/lib', '../../outside'],
+    ['the folder of a submodule', 'in', '../outside'],
+    ['the worktree', '.', 'outside'],
+  ])('by a link in the place of %s', async (_, path, target) => {
+    const { directory, told } = opened();
+    expect(await told()).toBe('');
+    rmSync(join(directory, path), { recursive: true });
+    symlinkSync(target, join(directory, path));
+    expect(await told()).not.toContain('SECRET');
+  });
+
+  test.each(['../outside/key', 'in/../../outside/key', './/../outside/key', '/ABSOLUTE'])(
+    'by the path %s in an index that git did not write',
+    async (given) => {
+      const { directory, told } = opened();
+      const path = given.replace('/ABSOLUTE', join(directory, '../outside/key'));
+      const honest = path.replaceAll(/[./]/g, 'x');
+      writeFileSync(join(directory, honest), '');
+      git(directory, 'add', honest);
+      const index = join(git(directory, 'rev-parse', '--absolute-git-dir'), 'index');
+      const bytes = readFileSync(index);
+      bytes.write(path, bytes.indexOf(honest));
+      createHash('sha1')
+        .update(bytes.subarray(0, -20))
+        .digest()
+        .copy(bytes, bytes.length - 20);
+      writeFileSync(index, bytes);
+      expect(await told()).toBe('the index has a path that leads out of the worktree');
+    },
+  );
+});
+
+test.each(['index', 'gitdir'])('a pipe for the %s holds nobody up', async (name) => {
+  const place = worktree();
+  const path = join(git(place.directory, 'rev-parse', '--absolute-git-dir'), name);
+  rmSync(path);
+  execFileSync('mkfifo', [path]);
+  const told = diff(place).then(
+    ({ files }) => files,
+    (error: unknown) => (error as Error).message,
+  );
+  // Nothing is staged; and what has no worktree's name is none.
+  expect(await told).toEqual(name === 'index' ? [] : expect.stringContaining('is no worktree of'));
 });

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Clock } from '@sallyport/core';
@@ -68,7 +68,7 @@ export async function diffOf(source: CheckedOut, options: DiffOptions): Promise<
   await addChanges({ tree, base, prefix: '' }, options, into);
   for (const submodule of submodules) {
     const within = submoduleTree(submodule, directory);
-    if (!existsSync(within.directory)) continue; // the difference of what it was in says that it is gone
+    if (!within) continue; // the difference of what it was in says that it is gone
     await addChanges({ tree: within, base: submodule.commit, prefix: `${submodule.path}/` }, options, into);
   }
   const head = await gitIn(tree, call)('rev-parse', '--verify', '--quiet', 'HEAD').catch(unlessGit);
@@ -150,11 +150,11 @@ async function addChanges(
   }
 }
 
-/** A copy of the index; where there is none git begins with an empty one. */
+/** A copy of the index; where there is none, or what is no file, git begins with an empty one. */
 async function draftIndex(tree: Tree, folder: string, call: TreeCall): Promise<string> {
   const index = await gitIn(tree, call)('rev-parse', '--git-path', 'index');
   const [original, draft] = [resolve(tree.directory, index.trim()), join(folder, 'index')];
-  if (existsSync(original)) copyFileSync(original, draft);
+  if (lstatSync(original, { throwIfNoEntry: false })?.isFile()) copyFileSync(original, draft);
   return draft;
 }
 

@@ -39,6 +39,8 @@ const fixed = [
 ];
 /** From SIGTERM, at which git takes its locks away, to SIGKILL. */
 const killAfterMs = 2_000;
+/** After its end, for what the pipes still hold. */
+const pipeGraceMs = 2_000;
 
 /** Runs git once, and gives what it printed. Rejects as `readGit` does, and where that is more than anybody needs whole. */
 export async function runGit(args: readonly string[], call: GitCall): Promise<string> {
@@ -78,6 +80,12 @@ export async function readGit(args: readonly string[], call: GitCall, take: Take
     end('SIGTERM');
     timers.push(clock.after(killAfterMs, () => end('SIGKILL'), { keepAlive: true }));
   };
+  /** What is there already is read before. */
+  const leavePipes = () =>
+    setImmediate(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
   /** Why it ends, where that is not its own doing. */
   let why: Error | 'enough' | undefined;
   const endIt = (reason: Error | 'enough') => {
@@ -105,6 +113,8 @@ export async function readGit(args: readonly string[], call: GitCall, take: Take
         resolve(null);
       });
       child.once('close', resolve);
+      // What it started and left may hold the pipes for ever: the master connection of an ssh, a credential helper's daemon.
+      child.once('exit', () => timers.push(clock.after(pipeGraceMs, leavePipes, { keepAlive: true })));
     });
     signal?.throwIfAborted();
     if (why instanceof Error) throw why;

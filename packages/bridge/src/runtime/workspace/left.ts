@@ -46,7 +46,9 @@ async function leftInSubmodule(
   call: TreeCall,
 ): Promise<Left> {
   const { path, commit } = submodule;
-  const git = gitIn(submoduleTree(submodule, worktree), call);
+  const tree = submoduleTree(submodule, worktree);
+  if (!tree) return 'changes';
+  const git = gitIn(tree, call);
   if (await hasChanges(git, worktree, path, ours)) return 'changes';
   const head = (await git('rev-parse', 'HEAD')).trim();
   // All that it has goes with the worktree: its branches and what was stashed, too.
