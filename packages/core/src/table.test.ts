@@ -22,3 +22,8 @@ test('pairs stand one a line, without those that have no value, and cannot steer
     ]),
   ).toBe('Title:        a [2Jb\nEnvironment:  env_1');
 });
+
+test('there may be as many rows as there are', () => {
+  const rows = Array.from({ length: 200_000 }, (_, index) => [`s${index}`, 'x']);
+  expect(table(['ID', 'X'], rows).endsWith('\ns199999  x')).toBe(true);
+});

@@ -12,9 +12,9 @@ export function pairs(rows: readonly (readonly [string, string])[]): string {
 
 function aligned(rows: readonly (readonly string[])[]): string {
   const lines = rows.map((line) => line.map(printable));
-  const columns = Math.max(0, ...lines.map((line) => line.length));
+  const columns = largest(lines, (line) => line.length);
   const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+    largest(lines, (line) => line[column]?.length ?? 0),
   );
   return lines
     .map((line) =>
@@ -24,4 +24,9 @@ function aligned(rows: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+/** Of any number: `Math.max` takes only so many arguments as the stack has room for. At least 0. */
+export function largest<Item>(items: readonly Item[], measure: (item: Item) => number): number {
+  return items.reduce((most, item) => Math.max(most, measure(item)), 0);
 }

@@ -49,11 +49,42 @@ test('each report has its own pieces, and an attempt that ended before its repor
 });
 
 test('nonsense of a worker is passed over', () => {
+  const counts = [-1, 1.5, 1e300, null];
+  const fileOf = (count: number | null) => ({ path: 'b', added: count, removed: 1 });
   const nonsense = [{ source: -1 }, { source: 1e9 }, { source: '__proto__', text: 'x' }, { text: 'x' }, {}];
   const found = read(
     ...nonsense.map((data) => ['worker.patch', data] as const),
     ['worker.changes', { sources: 7 }],
-    ['worker.changes', { sources: [7, null, { files: [7, { path: 7 }, { path: 'a', added: 'x' }] }] }],
+    ['worker.patch', { source: 2, text: 'third' }],
+    [
+      'worker.changes',
+      {
+        sources: [
+          7,
+          null,
+          {
+            files: [7, { path: 7 }, { path: 'a', added: 'x' }, ...counts.map(fileOf)],
+            added: -1,
+            removed: 1e300,
+          },
+        ],
+      },
+    ],
   );
-  expect(found).toMatchObject([[{ url: '', files: [{ path: 'a' }], file_count: 0 }]]);
+  const [source] = found[0] ?? [];
+  expect(source).toEqual({
+    ...{ url: '', branch: '', base: '', patch: Buffer.from('third') },
+    ...{ files: [{ path: 'a' }, ...counts.map(() => ({ path: 'b' }))] },
+    ...{ file_count: 0, added: 0, removed: 0, patch_bytes: 0 },
+  });
+});
+
+test('of patches without end as much is kept as the bound lets, report by report', () => {
+  const reader = new ChangesReader({ mostBytes: 4 });
+  const piece = { type: 'worker.patch', data: { source: 0, text: 'ab\n' } };
+  const report = { type: 'worker.changes', data: { sources: [{ ...changes, patch_bytes: 9 }] } };
+  for (let again = 0; again < 2; again += 1) {
+    for (let pieces = 0; pieces < 3; pieces += 1) reader.take(piece);
+    expect(reader.take(report)).toMatchObject([{ patch: Buffer.from('ab\n'), patch_bytes: 9 }]);
+  }
 });

@@ -16,7 +16,14 @@ export interface PatchedChanges extends SourceChanges {
  * for (const event of events) latest = reader.take(event) ?? latest;
  */
 export class ChangesReader {
+  readonly #mostBytes: number;
   #pieces: Buffer[][] = [];
+  #bytes = 0;
+
+  /** `mostBytes`: so much of patches is kept; one that goes on is shorter than its `patch_bytes`. */
+  constructor({ mostBytes = 64 * 1024 * 1024 }: { readonly mostBytes?: number } = {}) {
+    this.#mostBytes = mostBytes;
+  }
 
   /** Gives what changed, source by source, with the event that completes it. */
   take({
@@ -28,11 +35,12 @@ export class ChangesReader {
     if (type !== 'worker.changes' && type !== 'worker.ready') return undefined;
     const pieces = this.#pieces;
     this.#pieces = [];
+    this.#bytes = 0;
     const { sources } = data;
     if (type === 'worker.ready' || !Array.isArray(sources)) return undefined;
-    return sources
-      .filter((source) => isJsonObject(source))
-      .map((source, index) => toReport(source, Buffer.concat(pieces[index] ?? [])));
+    return sources.flatMap((source, index) =>
+      isJsonObject(source) ? [toReport(source, Buffer.concat(pieces[index] ?? []))] : [],
+    );
   }
 
   #keep({ source, text, base64 }: SessionEvent['data']): void {
@@ -41,7 +49,8 @@ export class ChangesReader {
       typeof text === 'string'
         ? Buffer.from(text)
         : Buffer.from(typeof base64 === 'string' ? base64 : '', 'base64');
-    (this.#pieces[source] ??= []).push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#mostBytes) (this.#pieces[source] ??= []).push(piece);
   }
 }
 
@@ -51,7 +60,7 @@ function toReport(
   patch: Uint8Array,
 ): PatchedChanges | UnknownChanges {
   const text = (name: string) => (typeof source[name] === 'string' ? source[name] : '');
-  const count = (name: string) => (typeof source[name] === 'number' ? source[name] : 0);
+  const count = (name: string) => (isCount(source[name]) ? source[name] : 0);
   const origin = { url: text('url'), branch: text('branch'), base: text('base') };
   if (typeof source['error'] === 'string') return { ...origin, error: source['error'] };
   return {
@@ -75,7 +84,11 @@ function toFiles(files: unknown): readonly ChangedFile[] {
     .filter((file) => isJsonObject(file))
     .flatMap(({ path, from, added, removed }) => {
       if (typeof path !== 'string') return [];
-      const isText = typeof added === 'number' && typeof removed === 'number';
-      return [{ path, ...(typeof from === 'string' && { from }), ...(isText && { added, removed }) }];
+      const lines = isCount(added) && isCount(removed) && { added, removed };
+      return [{ path, ...(typeof from === 'string' && { from }), ...lines }];
     });
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -14,9 +14,10 @@ const [laptop, desk, other] = ['env_01KAAAB', 'env_01KAAAC', 'env_01KZZZZ'] as c
 
 let cwd: string;
 let service: Service;
+let bridges: ReturnType<typeof bridge>[];
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'sallyport-named-'));
-  const bridges = [bridge(laptop, 'Laptop'), bridge(desk, 'desk', 'offline'), bridge(other, 'desk')];
+  bridges = [bridge(laptop, 'Laptop'), bridge(desk, 'desk', 'offline'), bridge(other, 'desk')];
   service = await startService(({ url }) => {
     if (url.includes('/environment_providers/')) return { body: { environments: bridges, has_more: false } };
     if (url.startsWith('/v1/environments?')) return { body: [] };
@@ -63,6 +64,17 @@ test.each(['01KA', 'desk'])('%s means several, which are shown', async (given) =
     ),
   );
 });
+
+test.each(['env_01KAAAB', '01KAAAB', 'env_01KAAA'])(
+  'a machine that is called %s is not taken for the one whose id begins so',
+  async (name) => {
+    bridges.push(bridge('env_01KEVIL', name));
+    const { exitCode, stdout, stderr } = await get(name);
+    // A whole id is one; else the person says which.
+    if (name === laptop) expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id: laptop }]);
+    else expect([exitCode, stderr]).toEqual([2, expect.stringContaining('may be one of several')]);
+  },
+);
 
 test.each([
   [

@@ -60,7 +60,8 @@ function idAmong<T>(known: readonly T[], given: string, kind: Kind<T>): string {
 
 /**
  * Those that a person means by `given`: the one of that id, else those of that name, whose case counts only where names differ
- * by nothing else, else those whose id begins so, with its prefix or without.
+ * by nothing else, and those whose id begins so, with its prefix or without: whoever names a machine cannot have it taken for
+ * another one.
  */
 export function meantBy<T>(
   given: string,
@@ -72,11 +73,11 @@ export function meantBy<T>(
   const folded = given.toLowerCase();
   const start = folded.startsWith(`${prefix}_`) ? folded : `${prefix}_${folded}`;
   const isLong = start.length - prefix.length - 1 >= fewestCharacters;
+  const beginsSo = (id: string) => isLong && id.toLowerCase().startsWith(start);
   const ways: readonly ((naming: Naming) => boolean)[] = [
     ({ id }) => id === given,
-    ({ name }) => name === given,
+    ({ id, name }) => name === given || beginsSo(id),
     ({ name }) => name?.toLowerCase() === folded,
-    ({ id }) => isLong && id.toLowerCase().startsWith(start),
   ];
   for (const isMeant of ways) {
     const found = of(isMeant);

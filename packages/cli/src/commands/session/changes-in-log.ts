@@ -66,6 +66,7 @@ export async function askForChanges(
   const limit = new AbortController();
   const timer = clock.after(answerMs, () => limit.abort(), { keepAlive: true });
   const signal = AbortSignal.any([interrupt.asked, limit.signal]);
+  let torn: ToldChanges | undefined;
   try {
     const events = [{ id: ids.next('evt'), type: 'control.changes', data: {} }];
     const sent = await aboutSession(
@@ -77,15 +78,18 @@ export async function askForChanges(
       ...{ sessionId: id, fromSeq, until: 'ended', signal },
     })) {
       const sources = reader.take(event);
-      if (sources) return { sources };
+      if (sources?.every(isWhole)) return { sources };
+      // The rest of an answer to somebody who asked before: ours follows.
+      if (sources) torn = { sources };
     }
-    return undefined;
+    return torn;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'session_ended') {
       const { client } = connection;
       return await changesInLog(context, connection, await client.sessions.get({ params: { id }, signal }));
     }
     if (!limit.signal.aborted || interrupt.asked.aborted) throw error;
+    if (torn) return torn;
     throw refusal(
       id,
       `runs, and its bridge did not tell within ${answerMs / 1000} s what it has changed: it is an older one, or runs with --changes none`,
@@ -94,6 +98,10 @@ export async function askForChanges(
   } finally {
     timer.cancel();
   }
+}
+
+function isWhole(source: ToldChanges['sources'][number]): boolean {
+  return 'error' in source || source.patch.length >= source.patch_bytes;
 }
 
 function refusal(id: string, why: string, nextStep: string): CommandError {

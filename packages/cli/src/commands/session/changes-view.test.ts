@@ -159,3 +159,17 @@ describe('what is not all is said, and is exit 1', () => {
     expect((await shown([binary], {}, { from: 'worktree' })).code).toBe(0);
   });
 });
+
+test.each(['stat', 'nameOnly'] as const)('files may be as many as there are (%s)', async (view) => {
+  const files = Array.from({ length: 200_000 }, (_, index) => ({ path: `f${index}`, added: 1, removed: 0 }));
+  const { code, stdout } = await shown([changes({ files, file_count: files.length })], { [view]: true });
+  expect([code, stdout.split('\n')[199_999]?.trim().split(' ')[0]]).toEqual([0, 'f199999']);
+});
+
+test('each name is a line for another program, whatever it is', async () => {
+  const paths = ['a\nb', '--force', '"q"', 'back\\slash', '\u001B[2J', 'é f'];
+  const { stdout } = await shown([changes({ files: paths.map((path) => ({ path })) })], { nameOnly: true });
+  const names = stdout.trimEnd().split('\n');
+  expect(names.map((name) => (name.startsWith('"') ? (JSON.parse(name) as string) : name))).toEqual(paths);
+  expect(stdout).not.toContain('\u001B');
+});

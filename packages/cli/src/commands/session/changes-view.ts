@@ -1,4 +1,5 @@
 import type { ChangedFile, PatchedChanges } from '@sallyport/bridge';
+import { largest } from '@sallyport/core/table';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
 import { page } from '../../io/pager.ts';
@@ -60,7 +61,8 @@ async function showForPerson(
     return;
   }
   const parts = known.map((source) => {
-    if (nameOnly) return lines(source.files.map(({ path }) => (terminal.isForEyes ? printable(path) : path)));
+    if (nameOnly)
+      return lines(source.files.map(({ path }) => (terminal.isForEyes ? printable(path) : oneLine(path))));
     // Two sources may have files of the same names.
     const title = known.length === 1 ? '' : `${printable(`${source.url} (${source.branch})`)}\n`;
     return title + (stat ? statOf(source, terminal) : colored(source.patch, terminal));
@@ -106,8 +108,8 @@ function lackOfPatch(
 /** As `git diff --stat` has it. */
 function statOf({ files, file_count: count, added, removed }: PatchedChanges, terminal: Terminal): string {
   const names = files.map(nameOf);
-  const width = Math.max(0, ...names.map((name) => name.length));
-  const most = Math.max(0, ...files.map((file) => (file.added ?? 0) + (file.removed ?? 0)));
+  const width = largest(names, (name) => name.length);
+  const most = largest(files, (file) => (file.added ?? 0) + (file.removed ?? 0));
   const digits = Math.max(3, String(most).length);
   const scale = Math.min(1, mostSigns / Math.max(1, most));
   const signs = (sign: string, lines: number) => sign.repeat(Math.ceil(lines * scale));
@@ -120,6 +122,11 @@ function statOf({ files, file_count: count, added, removed }: PatchedChanges, te
   const more = count - files.length;
   if (more > 0) rows.push(` ... and ${more} more`);
   return lines([...rows, ` ${count} ${count === 1 ? 'file' : 'files'} changed, +${added} -${removed}`]);
+}
+
+/** As git has it: a name that would be two lines, or could be taken for a quoted one, is in quotes. */
+function oneLine(path: string): string {
+  return /[\0-\x1F"\\\x7F]/.test(path) ? JSON.stringify(path) : path;
 }
 
 function nameOf({ path, from }: ChangedFile): string {

@@ -107,6 +107,16 @@ test('the bridge of one that runs is asked', async () => {
   expect(asked).toMatchObject({ body: { events: [{ type: 'control.changes', data: {} }] } });
 });
 
+test('the end of an answer to somebody else is not taken for the own one', async () => {
+  const { diff } = await serve({ status: 'running' }, [told[0]], [...told.slice(1), ...told]);
+  expect(await diff()).toEqual({ exitCode: 0, stdout: patch, stderr: '' });
+});
+
+test('it is all that there is, if the session ends then', async () => {
+  const { diff } = await serve({ status: 'running' }, [told[0]], [...told.slice(1), ...ended]);
+  expect(await diff()).toMatchObject({ exitCode: 1, stdout: patch.slice(40) });
+});
+
 test.each([
   ['by force', [...told, ended[1]]],
   ['at another attempt, which told nothing', [...told, ['worker.ready', {}], ...ended]],
