@@ -28,6 +28,7 @@ test.each([
   };
   const reads = {
     accountSessions: () => Promise.resolve([session]),
+    session: () => Promise.resolve(session),
     events: () => Promise.resolve({ events: [], scannedTo: 0 }),
   };
   const store = { acts: {}, reads } as unknown as BridgeStore;

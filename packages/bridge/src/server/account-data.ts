@@ -43,13 +43,16 @@ export function createBridgeAccountData({
 
   /** A session, then its events, each as an item of its own: a session may have more of them than memory. */
   async function* sessions(accountId: string): AsyncIterable<object> {
-    for await (const one of all((after) => reads.accountSessions({ accountId, after, limit: pageItems }))) {
+    const listed = all((after) => reads.accountSessions({ accountId, after, limit: pageItems }));
+    for await (const { id: sessionId } of listed) {
+      const one = await reads.session({ sessionId });
+      if (one === undefined) continue; // deleted meanwhile
       const isOnline = one.seen !== null && presenceOf(one.seen, clock.now(), config) === 'online';
       yield { session: shownSession(one, isOnline) };
       for (let after = 0; ;) {
-        const page = { sessionId: one.id, after, maxEvents: 1000, maxBytes: pageBytes };
+        const page = { sessionId, after, maxEvents: 1000, maxBytes: pageBytes };
         const { events, scannedTo } = await reads.events(page);
-        yield* events.map((event) => shownEvent(one.id, event));
+        yield* events.map((event) => shownEvent(sessionId, event));
         if (scannedTo === after) break;
         after = scannedTo;
       }

@@ -1,5 +1,13 @@
 import type { EnvironmentStatus, WorkState } from '@sallyport/core/contract';
-import type { Environment, ListedEnvironment, Origin, Session, SessionHead, StoredEvent } from './records.ts';
+import type {
+  Environment,
+  ListedEnvironment,
+  ListedSession,
+  Origin,
+  Session,
+  SessionHead,
+  StoredEvent,
+} from './records.ts';
 
 /** Newest first, after the item at that place. */
 export interface PageRequest {
@@ -50,10 +58,10 @@ export interface BridgeReads {
   /** `accountId`: those that it created. */
   sessions(
     argument: PageRequest & { readonly organizationId: string; readonly accountId: string | undefined },
-  ): Promise<readonly Session[]>;
+  ): Promise<readonly ListedSession[]>;
   /** All of an account's, archived or not; each page in an order that the next one goes on in. */
   accountEnvironments(argument: OfAccount): Promise<readonly Environment[]>;
-  accountSessions(argument: OfAccount): Promise<readonly Session[]>;
+  accountSessions(argument: OfAccount): Promise<readonly ListedSession[]>;
   /** The first ones, of every kind, archived or not. */
   organizationEnvironments(argument: {
     readonly organizationId: string;

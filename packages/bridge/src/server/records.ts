@@ -78,7 +78,7 @@ export interface Work {
   readonly reason: string | null;
 }
 
-export interface Session {
+export interface ListedSession {
   readonly id: string;
   readonly organizationId: string;
   /** Who created it. */
@@ -87,12 +87,16 @@ export interface Session {
   readonly workId: string;
   readonly title: string;
   readonly tags: readonly string[];
-  readonly context: Json;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly workState: WorkState;
   /** The environment's; null when it is gone. */
   readonly seen: Seen | null;
+}
+
+export interface Session extends ListedSession {
+  /** As large as a request may be: no list has it. */
+  readonly context: Json;
 }
 
 /** What a stream needs to know of its session between two reads of the log. */

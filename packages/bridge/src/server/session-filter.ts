@@ -1,5 +1,5 @@
 import type { SessionStatus } from '@sallyport/core/contract';
-import type { Session } from './records.ts';
+import type { ListedSession } from './records.ts';
 
 /** Which sessions a list is to have; what is left out leaves none out. */
 export interface SessionFilter {
@@ -24,7 +24,7 @@ export function isFilter({ environmentId, statuses, tag }: SessionFilter): boole
 
 /** Judged here and not in the store: what the status is depends on who was heard of in this very moment. */
 export function isWanted(
-  session: Session,
+  session: ListedSession,
   status: SessionStatus,
   { environmentId, statuses, tag }: SessionFilter,
 ): boolean {

@@ -12,7 +12,7 @@ import { environmentDeleted } from './environment-errors.ts';
 import { followLog, type FollowerItem } from './follow.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { draftEvents, noSuchSession } from './log.ts';
-import type { Appended, Caller, Session } from './records.ts';
+import type { Appended, Caller, ListedSession, Session } from './records.ts';
 import type { PollQueue } from './queue.ts';
 import type { Registry } from './registry.ts';
 import { isFilter, isWanted, mostScanned, type SessionsAsked } from './session-filter.ts';
@@ -138,11 +138,11 @@ export function createSessions(
     },
   };
 
-  function statusOf({ environmentId, workState, seen }: Session): SessionStatus {
+  function statusOf({ environmentId, workState, seen }: ListedSession): SessionStatus {
     return sessionStatus(workState, seen !== null && presence.status(environmentId, seen) === 'online');
   }
 
-  function toWire(session: Session): WireSession {
+  function toWire(session: ListedSession): WireSession {
     return {
       id: session.id,
       title: session.title,

@@ -24,6 +24,7 @@ export type {
   Origin,
   RegisteredEnvironment,
   Seen,
+  ListedSession,
   Session,
   SessionHead,
   StoredEvent,

@@ -48,6 +48,15 @@ test('a filter that fits few reads a bounded number, and goes on where it left o
   expect(found).toEqual([[], [], [first.id]]);
 });
 
+test('no list reads what its sessions were given, which may be as much as a request', async () => {
+  const { engine, register, session, db } = openHarness();
+  const { id } = await session(await register(), { tags: ['ci'] });
+  db.exec("UPDATE session SET context = 'cannot be read'");
+  for (const query of [{}, { tag: 'ci' }, { accountId: owner.accountId }])
+    expect((await engine.sessions.list(owner, { limit: 1, ...query })).items).toMatchObject([{ id }]);
+  await expect(engine.sessions.get(owner, id)).rejects.toThrow(SyntaxError);
+});
+
 test('of a filtered list a page has what was asked for, and the next begins behind it', async () => {
   const { engine, register, session, clock } = openHarness();
   const environment = await register();

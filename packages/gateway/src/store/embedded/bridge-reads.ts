@@ -2,6 +2,7 @@ import {
   foldCase,
   type BridgeReads,
   type Json,
+  type ListedSession,
   type Session,
   type StoredEvent,
 } from '@sallyport/bridge/storage';
@@ -29,12 +30,15 @@ interface SessionRow {
   readonly work_id: string;
   readonly title: string;
   readonly tags: string;
-  readonly context: string;
   readonly created_at: number;
   readonly updated_at: number;
   readonly state: WorkState;
   readonly last_seen_at: number | null;
   readonly left_at: number | null;
+}
+
+interface WholeSessionRow extends SessionRow {
+  readonly context: string;
 }
 
 interface EventRow {
@@ -45,11 +49,12 @@ interface EventRow {
   readonly created_at: number;
 }
 
-const selectSession = `
-  SELECT s.id, s.organization_id, s.account_id, s.environment_id, s.work_id, s.title, s.tags, s.context, s.created_at,
-         s.updated_at, w.state, r.last_seen_at, r.left_at
-  FROM session s JOIN work w ON w.id = s.work_id
+const sessionColumns = `s.id, s.organization_id, s.account_id, s.environment_id, s.work_id, s.title, s.tags,
+  s.created_at, s.updated_at, w.state, r.last_seen_at, r.left_at`;
+const fromSessions = `FROM session s JOIN work w ON w.id = s.work_id
   LEFT JOIN bridge_registration r ON r.environment_id = s.environment_id`;
+const selectListed = `SELECT ${sessionColumns} ${fromSessions}`;
+const selectSession = `SELECT ${sessionColumns}, s.context ${fromSessions}`;
 
 /** Where a list begins that has no place to go on from. */
 const newest = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
@@ -87,13 +92,13 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `SELECT session.account_id FROM work JOIN session ON session.id = work.session_id
      WHERE work.id = ? AND work.environment_id = ?`,
   );
-  const sessionById = reader.query<SessionRow>(`${selectSession} WHERE s.id = ?`);
+  const sessionById = reader.query<WholeSessionRow>(`${selectSession} WHERE s.id = ?`);
   const sessionsListed = reader.query<SessionRow>(
-    `${selectSession} WHERE s.organization_id = ? AND (s.created_at, s.id) < (?, ?)
+    `${selectListed} WHERE s.organization_id = ? AND (s.created_at, s.id) < (?, ?)
      ORDER BY s.created_at DESC, s.id DESC LIMIT ?`,
   );
   const sessionsCreated = reader.query<SessionRow>(
-    `${selectSession} WHERE s.account_id = ? AND s.organization_id = ? AND s.id < ? ORDER BY s.id DESC LIMIT ?`,
+    `${selectListed} WHERE s.account_id = ? AND s.organization_id = ? AND s.id < ? ORDER BY s.id DESC LIMIT ?`,
   );
   const environmentsOf = reader.query<EnvironmentRow>(
     `${selectEnvironment} WHERE e.account_id = ? AND e.id > ? ORDER BY e.id LIMIT ?`,
@@ -102,7 +107,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
     `${selectEnvironment} WHERE e.organization_id = ? ORDER BY e.created_at, e.id LIMIT ?`,
   );
   const sessionsOf = reader.query<SessionRow>(
-    `${selectSession} WHERE s.account_id = ? AND (s.organization_id, s.id) > (?, ?)
+    `${selectListed} WHERE s.account_id = ? AND (s.organization_id, s.id) > (?, ?)
      ORDER BY s.organization_id, s.id LIMIT ?`,
   );
   const headById = reader.query<{
@@ -202,7 +207,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
         accountId === undefined
           ? sessionsListed.all(organizationId, createdAt, id, limit)
           : sessionsCreated.all(accountId, organizationId, before?.id ?? lastId, limit);
-      return Promise.resolve(rows.map(toSession));
+      return Promise.resolve(rows.map(toListed));
     },
 
     accountEnvironments: ({ accountId, after, limit }) =>
@@ -210,7 +215,7 @@ export function bridgeReads(reader: Reader): BridgeReads {
 
     accountSessions: ({ accountId, after, limit }) =>
       Promise.resolve(
-        sessionsOf.all(accountId, after?.organizationId ?? '', after?.id ?? '', limit).map(toSession),
+        sessionsOf.all(accountId, after?.organizationId ?? '', after?.id ?? '', limit).map(toListed),
       ),
 
     organizationEnvironments: ({ organizationId, limit }) =>
@@ -247,7 +252,11 @@ export function bridgeReads(reader: Reader): BridgeReads {
   };
 }
 
-function toSession(row: SessionRow): Session {
+function toSession(row: WholeSessionRow): Session {
+  return { ...toListed(row), context: JSON.parse(row.context) as Json };
+}
+
+function toListed(row: SessionRow): ListedSession {
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -256,7 +265,6 @@ function toSession(row: SessionRow): Session {
     workId: row.work_id,
     title: row.title,
     tags: JSON.parse(row.tags) as string[],
-    context: JSON.parse(row.context) as Json,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     workState: row.state,
