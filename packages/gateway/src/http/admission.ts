@@ -35,6 +35,9 @@ export async function admit(
   return caller;
 }
 
+/** A body that takes longer to come in is one whose sender may have lost its credential meanwhile. */
+export const slowBodyMs = 1000;
+
 /** The same checks once more, of a request that has taken its place in the rate: what it was let in by may have ended. */
 export function readmit(
   endpoint: Endpoint,

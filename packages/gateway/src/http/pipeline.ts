@@ -1,7 +1,7 @@
 import { ServiceError, type Clock, type Dialect, type Grants } from '@sallyport/core';
 import { endpoints, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admit, readmit, type AdmissionOptions, type AnyCaller } from './admission.ts';
+import { admit, readmit, slowBodyMs, type AdmissionOptions, type AnyCaller } from './admission.ts';
 import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, HeldBytes } from './body-budget.ts';
@@ -29,9 +29,6 @@ export interface PipelineOptions extends AdmissionOptions {
   /** Whether the rows of an area are served here. */
   readonly isLocal: (area: string) => boolean;
 }
-
-/** A body that takes longer to come in is one whose sender may have lost its credential meanwhile. */
-const slowBodyMs = 1000;
 
 type AnyHandler = (call: Call) => Promise<unknown>;
 

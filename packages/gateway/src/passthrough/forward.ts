@@ -1,5 +1,7 @@
 import type { TokenSource } from '@sallyport/core';
+import type { FastifyRequest } from 'fastify';
 import type { CredentialRule } from '../config/credentials.ts';
+import { slowBodyMs } from '../http/admission.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import { whenEnded } from '../http/ending.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
@@ -41,12 +43,14 @@ export interface ForwarderOptions extends Surroundings {
   readonly isEndless?: boolean;
   readonly conformance?: Conformance | undefined;
   readonly inspect?: Inspect | undefined;
+  /** Refuses who may not call any more, where callers are checked here. */
+  readonly readmission?: ((request: FastifyRequest) => Promise<unknown>) | undefined;
 }
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { upstream, upgrades, drain, clock, headersMs, idleMs, maxBodyBytes, meter } = options;
   const { isHandedOut = false, inFamily = false, isEndless = false, isWorkers = false } = options;
-  const { conformance, inspect } = options;
+  const { conformance, inspect, readmission } = options;
   const requestHeaders = requestHeadersBy({ ...options, isWorkers, isInspected: inspect !== undefined });
   const { credential } = options;
   const login = credential.kind === 'login' && !isWorkers ? options.login : undefined;
@@ -111,6 +115,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     const began = clock.monotonic();
     const ready = await body;
     const waited = clock.monotonic() - began;
+    if (waited >= slowBodyMs && passing.request) await readmission?.(passing.request);
     if (Buffer.isBuffer(ready)) meter.receivedBytes += ready.length;
     if (passing.request) conformance?.request(passing.request, ready instanceof Upload ? undefined : ready);
     const bearer = await bearerOf().catch((error: unknown) => {

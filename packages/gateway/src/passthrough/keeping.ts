@@ -3,6 +3,7 @@ import { isJsonObject, ServiceError, type Clock, type Dialect, type Ids } from '
 import { defaultLimits, type Endpoint } from '@sallyport/core/contract';
 import { decodeLogs, judgeBatch, logsAnswerJson, logsAnswerProtobuf } from '@sallyport/telemetry/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { slowBodyMs } from '../http/admission.ts';
 import { sendAnswer } from '../http/answer.ts';
 import { parseJson } from '../http/body.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
@@ -42,6 +43,8 @@ export interface KeepingOptions {
   readonly maxBodyBytes: number;
   readonly conformance: Conformance | undefined;
   readonly inspect: Inspect | undefined;
+  /** Refuses who may not call any more, where callers are checked here. */
+  readonly readmission: ((request: FastifyRequest) => Promise<unknown>) | undefined;
   /** Whether the requests of an organization may rest here. */
   readonly mayKeep: (organizationId: string) => Promise<boolean>;
 }
@@ -51,7 +54,7 @@ export function createKeepingForwarder(
   options: KeepingOptions,
 ): (request: FastifyRequest, reply: FastifyReply, arrived: number) => Promise<void> {
   const { endpoint, outbox, clock, ids, bodies, meter, conformance, mayKeep } = options;
-  const { trustProxy, inspect } = options;
+  const { trustProxy, inspect, readmission } = options;
   const rowBytes = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
   const limit = options.maxBodyBytes > 0 ? Math.min(options.maxBodyBytes, rowBytes) : rowBytes;
   // What rests has no credential: one is added on the way out.
@@ -71,6 +74,7 @@ export function createKeepingForwarder(
       const began = clock.monotonic();
       const body = await collect(request.raw, limit, held);
       const waited = clock.monotonic() - began;
+      if (waited >= slowBodyMs) await readmission?.(request);
       meter.receivedBytes += body.length;
       conformance?.request(request, body);
       meter.gatewaySeconds.observe((clock.monotonic() - arrived - waited) / 1000);

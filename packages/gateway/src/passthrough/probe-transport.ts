@@ -18,6 +18,8 @@ interface Answered {
 type Reached = Pick<ConfiguredUpstream, 'ca' | 'http2'> & { readonly connectSeconds: number };
 
 const patienceMs = 5_000;
+/** Of a body that is all that is looked at. */
+const mostBytes = 65_536;
 
 /** Asks over a connection of its own. */
 export async function asking(
@@ -32,12 +34,25 @@ export async function asking(
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: (await answer.body.text()).slice(0, 65_536),
+      body: await beginningOf(answer.body),
       isHttp2,
     };
   } finally {
     await agent.destroy();
   }
+}
+
+/** What comes of a body in good time: it may go on for ever, or only trickle in. */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const end = performance.now() + patienceMs;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= mostBytes || performance.now() >= end) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, mostBytes);
 }
 
 /** `agreed`: told of the protocol of each connection over TLS, as ALPN has it. */

@@ -10,7 +10,14 @@ import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/co
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CredentialRule } from '../config/credentials.ts';
 import type { Destination, Destinations } from '../config/destinations.ts';
-import { admit, guard, type AdmissionOptions, type AnyCaller, type Guarded } from '../http/admission.ts';
+import {
+  admit,
+  guard,
+  readmit,
+  type AdmissionOptions,
+  type AnyCaller,
+  type Guarded,
+} from '../http/admission.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import type { DirectWay } from '../http/direct-way.ts';
 import type { Drain } from '../http/drain.ts';
@@ -137,6 +144,7 @@ export function registerPassthrough(
         conformanceTo(endpoint, { mode: passthrough.validation, dialect, drift: passthrough.drift, meter });
       const inspect = inspecting(readdress, conformance);
       const admission = admissionTo(endpoint, to, options);
+      const readmission = readmissionTo(endpoint, to, options);
       const route = {
         method: served,
         url,
@@ -145,7 +153,16 @@ export function registerPassthrough(
       };
       if (passthrough.outbox !== undefined && isKept(endpoint)) {
         const { outbox } = passthrough;
-        const keeping = { ...options, ...passthrough, endpoint, outbox, meter, conformance, inspect };
+        const keeping = {
+          ...options,
+          ...passthrough,
+          endpoint,
+          outbox,
+          meter,
+          conformance,
+          inspect,
+          readmission,
+        };
         const forward = createKeepingForwarder(keeping);
         app.route({ ...route, config: { endpoint }, onRequest: hook(forward, meter, admission) });
         continue;
@@ -153,6 +170,7 @@ export function registerPassthrough(
       const forward = forwarder(to, meter, {
         conformance,
         inspect,
+        readmission,
         isWorkers: endpoint.auth === 'ingress',
         headersMs: endpoint.limits?.timeoutMs ?? defaultLimits.timeoutMs,
         isHandedOut: endpoint.permission === 'write',
@@ -235,6 +253,17 @@ function admissionTo(endpoint: Endpoint, to: ToUpstream, options: PassthroughOpt
     if (options.upgrades.isUpgrade(request.raw)) options.upgrades.checkPace();
     return admit(checked, request, reply, options);
   };
+}
+
+/** As `readmit`, for a body that was slow to come in. */
+function readmissionTo(
+  endpoint: Endpoint,
+  to: ToUpstream,
+  options: PassthroughOptions,
+): ((request: FastifyRequest) => Promise<AnyCaller>) | undefined {
+  if (!isChecked(to) || endpoint.auth === 'ingress') return undefined;
+  const { beta: _, ...checked } = endpoint;
+  return (request) => readmit(checked, request, options);
 }
 
 function guardOf(guarded: Guarded, options: PassthroughOptions): Admission {

@@ -41,6 +41,19 @@ describe('doctor', () => {
     ]);
   });
 
+  test('reads no more of an answer than it needs', async () => {
+    await using upstream = await rawUpstream((socket, head) => {
+      if (!head.includes('oauth-authorization-server')) return socket.end(answer(''));
+      socket.write('HTTP/1.1 200 OK\r\n\r\n{"issuer":"https://api.example"}');
+      const more = () => {
+        while (socket.writable && socket.write(' '.repeat(16 * 1024)));
+        socket.once('drain', more);
+      };
+      return more();
+    });
+    expect((await findingsAt(upstream.url))[2]).toEqual(['discovery', true, 'issuer https://api.example']);
+  });
+
   test('shows it the credential that is not the callers’', async () => {
     await using upstream = await upstreamThat({});
     const flags = { ...local, 'upstream.credential': 'sk-team', 'upstream.credentialHeader': 'x-api-key' };

@@ -10,7 +10,7 @@ export async function through(
   upstream: string,
   flags: Readonly<Record<string, unknown>> = {},
   options: NonNullable<Parameters<typeof serve>[1]> = {},
-  more: Pick<Served, 'mayKeep'> & { readonly outbox?: Outbox } = {},
+  more: Partial<Pick<Served, 'mayKeep' | 'authenticator'>> & { readonly outbox?: Outbox } = {},
 ): Promise<ServedApp> {
   const { config } = loadConfig({ env: {}, flags: { upstream, ...flags } });
   const { outbox, ...served } = more;
