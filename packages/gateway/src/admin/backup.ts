@@ -1,7 +1,7 @@
-import { constants, existsSync } from 'node:fs';
-import { copyFile, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isDiskFull } from '@sallyport/core';
+import { isDiskFull, whyNotWritten } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { createBundleFiles } from '@sallyport/telemetry/server';
 import { copyStore } from '../store/embedded/copy.ts';
@@ -15,10 +15,10 @@ import type { ConfigFlags } from './flags.ts';
 export async function backUp(directory: string, flags: ConfigFlags): Promise<void> {
   const { config } = configOf(flags);
   const target = resolve(directory);
-  if (existsSync(target))
+  // A link is there though it may lead nowhere.
+  if (await lstat(target).catch(() => undefined))
     throw new ExplainedError(`${target} is there already: give a directory that is yet to be made.`);
-  makeDirectory(dirname(target));
-  const part = await mkdtemp(`${target}.part-`);
+  const part = await begin(target);
   try {
     const copy = { dataDir: part, store: undefined };
     copyStore(embeddedStorePath(config), embeddedStorePath(copy));
@@ -35,6 +35,19 @@ export async function backUp(directory: string, flags: ConfigFlags): Promise<voi
     if (!isDiskFull(error)) throw error;
     throw new ExplainedError(
       `${target} cannot be written: the disk is full. Make room there, or give a directory on another disk.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A folder beside the target, which becomes it once it is whole. */
+async function begin(target: string): Promise<string> {
+  try {
+    makeDirectory(dirname(target));
+    return await mkdtemp(`${target}.part-`);
+  } catch (error) {
+    throw new ExplainedError(
+      `${target} cannot be made: ${whyNotWritten(error)}. Give a directory that this user may make.`,
       { cause: error },
     );
   }

@@ -5,6 +5,7 @@ import {
   createFeedbackOrganizationData,
   createTelemetryOrganizationData,
 } from '@sallyport/telemetry/server';
+import { createOutboxOrganizationData } from '../passthrough/outbox-erasure.ts';
 import { feedbackDirectory } from '../store/embedded/path.ts';
 import { printJson } from './print.ts';
 import { withAdministration, type Administration } from './authorization.ts';
@@ -40,6 +41,7 @@ function elsewhere({ store, config }: Administration): readonly OrganizationData
   return [
     createBridgeOrganizationData({ store: store.bridge, clock: systemClock, config: config.bridge }),
     createTelemetryOrganizationData(store.telemetry),
+    createOutboxOrganizationData(store.outbox),
     createFeedbackOrganizationData(store.feedback, createBundleFiles(feedbackDirectory(config))),
   ];
 }

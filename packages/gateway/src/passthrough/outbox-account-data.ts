@@ -1,5 +1,6 @@
 import { toTimestamp, type AccountData } from '@sallyport/core';
 import { plainBody } from './outbox-body.ts';
+import { eraseOutbox } from './outbox-erasure.ts';
 import type { OfAccount, OutboxReads, OutboxStore } from './outbox-ports.ts';
 
 /** What of an account's telemetry waits for an upstream, and what that has refused. */
@@ -14,25 +15,12 @@ export function createOutboxAccountData(store: OutboxStore): AccountData {
     }
   }
 
-  async function erase(of: OfAccount): Promise<number> {
-    for (let all = 0; ;) {
-      const { erased, done } = await store.eraseOfAccount(of);
-      all += erased;
-      if (done) return all;
-    }
-  }
-
   return {
     export: (accountId) => ({
       telemetry_waiting: requests({ accountId, among: 'waiting' }),
       telemetry_dead_letters: requests({ accountId, among: 'dead_letters' }),
     }),
-    async erase(accountId) {
-      // In this order: what waits may be refused meanwhile.
-      const waiting = await erase({ accountId, among: 'waiting' });
-      const deadLetters = await erase({ accountId, among: 'dead_letters' });
-      return { telemetry_waiting: waiting, telemetry_dead_letters: deadLetters };
-    },
+    erase: (accountId) => eraseOutbox(store, { accountId }),
   };
 }
 

@@ -73,10 +73,17 @@ export interface DeadLetter {
   readonly path: string;
 }
 
-/** An account's: what waits, or its dead letters. */
-export interface OfAccount {
-  readonly accountId: string;
+/** What waits, or the dead letters. */
+interface Among {
   readonly among: 'waiting' | 'dead_letters';
+}
+
+export interface OfAccount extends Among {
+  readonly accountId: string;
+}
+
+export interface OfOrganization extends Among {
+  readonly organizationId: string;
 }
 
 /** The outbox's atomic acts. */
@@ -111,8 +118,8 @@ export interface OutboxActs {
   expireDeadLetters(input: {
     readonly refusedBefore: number;
   }): Promise<OutboxHead & { readonly dropped: number; readonly done: boolean }>;
-  /** Removes some of an account's. */
-  eraseOfAccount(input: OfAccount): Promise<{ readonly erased: number; readonly done: boolean }>;
+  /** Removes some of an account's, or of an organization's. */
+  eraseOf(input: OfAccount | OfOrganization): Promise<{ readonly erased: number; readonly done: boolean }>;
 }
 
 export interface OutboxReads {

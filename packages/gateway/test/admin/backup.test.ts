@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
@@ -72,4 +80,22 @@ test('a backup that cannot be made leaves nothing, and says what to do', async (
     expect.stringContaining('damaged'),
   ]);
   expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test('a place where no backup can be is told by its name, before anything is copied', async () => {
+  const [dataDir, elsewhere] = [scratchDirectory(), scratchDirectory()];
+  const link = join(elsewhere, 'link');
+  symlinkSync('/nowhere', link);
+  const file = join(elsewhere, 'file');
+  writeFileSync(file, '');
+  for (const [target, why] of [
+    [link, 'is there already: give a directory that is yet to be made.'],
+    [join(file, 'copy'), 'cannot be made: '],
+    [join(elsewhere, 'x'.repeat(250)), 'cannot be made: '],
+  ] as const)
+    expect((await adminCommand(dataDir, 'backup', target)).failed).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^${target} ${why}((?!--data-dir).)*$`)),
+    ]);
+  expect(readdirSync(elsewhere)).toEqual(['file', 'link']);
 });

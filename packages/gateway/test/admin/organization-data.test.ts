@@ -33,7 +33,10 @@ test(
       id: gone,
       name: 'Gone & Co',
       deleted: true,
-      erased: { environments: 1, sessions: 1, telemetry: 1, feedback: 1 },
+      erased: {
+        ...{ environments: 1, sessions: 1, telemetry: 1, feedback: 1 },
+        ...{ telemetry_waiting: 0, telemetry_dead_letters: 0 },
+      },
     });
     // What is left is in the audit log, and that an environment of that id was deleted, for a day.
     const left = (text: string) => new Set(marked(text).map(({ table }) => table));

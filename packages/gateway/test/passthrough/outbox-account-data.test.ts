@@ -9,10 +9,13 @@ import { scratchDirectory } from '../store/scratch.ts';
 import { eventsIn, own } from './outbox-harness.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
 
-/** A key of a new account of the one organization. */
-function keyOf(dataDir: string, email: string): Promise<string> {
+/** A key of a new account, of the first organization or of that one. */
+function keyOf(dataDir: string, email: string, organization?: string): Promise<string> {
   return withAuthorizationServer({ dataDir }, async ({ accounts, organizations, apiKeys }) => {
-    const { id: accountId } = await accounts.add({ email });
+    const { id: accountId } = await accounts.add({
+      email,
+      ...(organization && { organizationId: organization }),
+    });
     const [membership] = await organizations.of(accountId);
     const organizationId = membership?.organization.id ?? '';
     const caller = { accountId, organizationId, scopes: ['profile', 'vendor_api'], isApiKey: false };
@@ -20,9 +23,11 @@ function keyOf(dataDir: string, email: string): Promise<string> {
   });
 }
 
-test('what an account has in the outbox is exported and erased with it, what waits and what was refused, and no more', async () => {
+/** Two accounts have three events that wait, compressed for one of them, and three that are refused in two halves. */
+async function openOutboxWorld({ isApart = false } = {}) {
   const dataDir = scratchDirectory();
-  await using upstream = await scriptedUpstream();
+  const upstream = await scriptedUpstream();
+  onTestFinished(() => upstream[Symbol.asyncDispose]());
   const clock = new ManualClock(Date.now());
   const { config } = loadConfig({
     env: {},
@@ -30,7 +35,14 @@ test('what an account has in the outbox is exported and erased with it, what wai
   });
   const gateway = await startGateway({ config, clock });
   onTestFinished(() => gateway.close());
-  const [eve, ann] = [await keyOf(dataDir, 'eve@example.com'), await keyOf(dataDir, 'ann@example.com')];
+  const admin = async (...args: readonly string[]) => {
+    const { stdout, failed } = await adminCommand(dataDir, ...args);
+    expect(failed).toBe(undefined);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const apart = isApart ? String((await admin('org', 'add', 'Gone'))['id']) : undefined;
+  const eve = await keyOf(dataDir, 'eve@example.com', apart);
+  const ann = await keyOf(dataDir, 'ann@example.com');
   const send = async (key: string, eventName: string, headers: Record<string, string> = {}) => {
     const events = [0, 1, 2].map((n) => ({ severityNumber: 9, eventName: `${eventName} ${n}` }));
     const body = JSON.stringify({ events });
@@ -47,25 +59,31 @@ test('what an account has in the outbox is exported and erased with it, what wai
     expect(status).toBe(200);
   };
   // What is refused is halved before; what is compressed is never taken.
+  let isAway = true;
   upstream.answer = ({ headers, body }, response) => {
     const events = headers['content-encoding'] ? [] : eventsIn(body);
     const isRefused = events.length > 0 && events.every((name) => name.includes('refused'));
-    if (upstream.seen.length <= 2 || !isRefused) response.destroy();
+    if (isAway || !isRefused) response.destroy();
     else response.writeHead(events.length > 2 ? 413 : 400).end('no');
   };
   await send(eve, 'eve refused');
   await send(ann, 'ann refused');
   await send(eve, 'eve waits', { 'content-encoding': 'gzip' });
   await send(ann, 'ann waits');
-  const admin = async (...args: readonly string[]) => {
-    const { stdout, failed } = await adminCommand(dataDir, ...args);
-    expect(failed).toBe(undefined);
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
+  isAway = false;
   const letters = async () =>
     (await admin('telemetry', 'dead-letters', 'list')) as unknown as { account_id: string }[];
   for (let aside = 0; aside < 4; aside = (await letters()).length) await clock.advance(1000);
+  return { admin, letters, eve };
+}
 
+const annsOwn = {
+  telemetry_waiting: [{ records: 3 }],
+  telemetry_dead_letters: [{ records: 2 }, { records: 1 }],
+};
+
+test('what an account has in the outbox is exported and erased with it, what waits and what was refused, and no more', async () => {
+  const { admin, letters, eve } = await openOutboxWorld();
   const exported = await admin('user', 'export', 'eve@example.com');
   const { id } = exported['account'] as { id: string };
   expect((await letters()).map(({ account_id }) => account_id === id)).toEqual([true, true, false, false]);
@@ -90,8 +108,14 @@ test('what an account has in the outbox is exported and erased with it, what wai
     erased: { telemetry_waiting: 1, telemetry_dead_letters: 2 },
   });
   expect((await letters()).map(({ account_id }) => account_id === id)).toEqual([false, false]);
-  expect(await admin('user', 'export', 'ann@example.com')).toMatchObject({
-    telemetry_waiting: [{ records: 3 }],
-    telemetry_dead_letters: [{ records: 2 }, { records: 1 }],
+  expect(await admin('user', 'export', 'ann@example.com')).toMatchObject(annsOwn);
+});
+
+test('what an organization has in the outbox is deleted with it, and no more', async () => {
+  const { admin, letters } = await openOutboxWorld({ isApart: true });
+  expect(await admin('org', 'delete', 'Gone', '--yes')).toMatchObject({
+    erased: { telemetry_waiting: 1, telemetry_dead_letters: 2 },
   });
+  expect(await letters()).toHaveLength(2);
+  expect(await admin('user', 'export', 'ann@example.com')).toMatchObject(annsOwn);
 });

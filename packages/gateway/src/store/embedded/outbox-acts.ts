@@ -36,10 +36,11 @@ export function outboxActs(db: DatabaseSync): Sync<OutboxActs> {
     `DELETE FROM telemetry_outbox WHERE id IN
        (SELECT id FROM telemetry_outbox WHERE received_at < ? ORDER BY received_at LIMIT ?)`,
   );
-  const erase = {
-    waiting: eraseBy(db, 'telemetry_outbox'),
-    dead_letters: eraseBy(db, 'telemetry_dead_letter'),
-  };
+  const eraseBy = (column: 'account_id' | 'organization_id') => ({
+    waiting: eraseFrom(db, 'telemetry_outbox', column),
+    dead_letters: eraseFrom(db, 'telemetry_dead_letter', column),
+  });
+  const [eraseByAccount, eraseByOrganization] = [eraseBy('account_id'), eraseBy('organization_id')];
   const { head } = table;
 
   /** Whether one more would be too much for the disk, or for the bounds; the first that waits may be larger than those. */
@@ -85,18 +86,18 @@ export function outboxActs(db: DatabaseSync): Sync<OutboxActs> {
       const dropped = Number(expire.run(receivedBefore, removedAtOnce).changes);
       return { ...head(), dropped, done: dropped < removedAtOnce };
     },
-    eraseOfAccount({ accountId, among }) {
-      const erased = Number(erase[among].run(accountId, removedAtOnce).changes);
+    eraseOf(of) {
+      const [erase, id] =
+        'accountId' in of ? [eraseByAccount, of.accountId] : [eraseByOrganization, of.organizationId];
+      const erased = Number(erase[of.among].run(id, removedAtOnce).changes);
       return { erased, done: erased < removedAtOnce };
     },
     ...deadLetterActs(db, { table, isFull }),
   };
 }
 
-function eraseBy(db: DatabaseSync, table: 'telemetry_outbox' | 'telemetry_dead_letter') {
-  return db.prepare(
-    `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE account_id = ? LIMIT ?)`,
-  );
+function eraseFrom(db: DatabaseSync, table: 'telemetry_outbox' | 'telemetry_dead_letter', column: string) {
+  return db.prepare(`DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ${column} = ? LIMIT ?)`);
 }
 
 function outboxTable(db: DatabaseSync) {
