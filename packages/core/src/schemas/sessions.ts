@@ -70,7 +70,7 @@ export const Session = z.looseObject({
         id: z.string(),
         email: z
           .exactOptional(z.string().nullable())
-          .describe('for admins and for itself, where sessions are read; `null`: it is there no more'),
+          .describe('where sessions are read; `null`: it is there no more'),
       }),
     )
     .describe('an addition of ours: who created it'),

@@ -30,12 +30,12 @@ export function sessionsHandlers(
         tag: query.tag,
       });
       linkNextPage(request, reply, next);
-      return withEmails(items, caller, accounts);
+      return withEmails(items, accounts);
     },
 
     async get({ caller, params }) {
       const session = await sessions.get(toBridgeCaller(caller), params.id);
-      const [shown = session] = await withEmails([session], caller, accounts);
+      const [shown = session] = await withEmails([session], accounts);
       return shown;
     },
 
