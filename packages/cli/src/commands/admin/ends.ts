@@ -47,7 +47,8 @@ export const devices = ending({
   what: 'Device',
   verb: 'Revoke',
   done: 'revoked',
-  means: 'No bridge is registered with its token any more.',
+  means:
+    'No bridge is registered with its token any more. One that runs goes on, and its person can trust the machine again: what shuts out is to revoke their login (admin logins revoke).',
   list: 'devices',
   end: ({ admin }, id, signal) => admin.revokeDevice({ params: { device_id: id }, signal }),
 });

@@ -17,7 +17,10 @@ export async function deviceRevoke(
   const ids = [...new Set(given)];
   if (!yes) {
     const what = ids.length === 1 ? `device ${ids.join()}` : `${ids.length} devices`;
-    await confirm(context, `Revoke ${what}? No bridge is registered with its token any more.`);
+    await confirm(
+      context,
+      `Revoke ${what}? No bridge is registered with its token any more; one that runs goes on until it ends.`,
+    );
   }
   const revoke = (id: string) =>
     advising(client.devices.revoke({ params: { device_id: id }, signal: context.interrupt.asked }), {

@@ -5,6 +5,7 @@ import { testContext } from '../../testing/context.ts';
 import { WaitingNotice } from './waiting.ts';
 
 const start = "sallyport bridge run --env env_1 --exec 'CMD'";
+const startAgain = "sallyport bridge run --env env_1 --name laptop --exec 'CMD'";
 
 function waitFor(change: Partial<OrganizationEnvironment> | Error | 'unlisted' = {}, options = {}) {
   const bench = testContext(options);
@@ -41,7 +42,7 @@ test('after three seconds it says who is waited for, and again at growing interv
   expect(text().stderr).toBe('');
   await clock.advance(1);
   expect(text().stderr).toBe(
-    `waiting for env_1 (laptop, /repo); last seen 2 min ago. Start its bridge there: ${start}\n`,
+    `waiting for env_1 (laptop, /repo); last seen 2 min ago. Start its bridge there: ${startAgain}\n`,
   );
   await clock.advance(9_999);
   expect(text().stderr.split('\n')).toHaveLength(2);

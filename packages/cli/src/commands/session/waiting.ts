@@ -59,6 +59,12 @@ export class WaitingNotice {
   }
 }
 
+/** A bridge that is started without its name would give the environment another one. */
+function shellWord(name: string): string {
+  const shown = printable(name);
+  return /^[\w.-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`;
+}
+
 /** How the environment stands, and what brings it a bridge where it has none. */
 function standing(id: string, environment: OrganizationEnvironment | undefined, now: number): string {
   if (!environment)
@@ -68,6 +74,6 @@ function standing(id: string, environment: OrganizationEnvironment | undefined, 
   const presence =
     status === 'online'
       ? `online, ${sessions} ${sessions === 1 ? 'session' : 'sessions'} running`
-      : `last seen ${ago(lastSeenAt, now)}. Start its bridge there: sallyport bridge run --env ${id} --exec 'CMD'`;
+      : `last seen ${ago(lastSeenAt, now)}. Start its bridge there: sallyport bridge run --env ${id} --name ${shellWord(machine)} --exec 'CMD'`;
   return ` (${printable(machine)}, ${printable(directory)}); ${presence}`;
 }
