@@ -51,7 +51,11 @@ export interface EventData {
     readonly request_id: string;
     readonly behavior: 'allow' | 'deny';
   };
-  'worker.ready': { readonly pid?: number };
+  'worker.ready': {
+    readonly pid?: number;
+    /** Whether the process hears what is sent from now on; an older bridge does not say. */
+    readonly interactive?: boolean;
+  };
   /** The process is gone; confirms the end of the work. Exactly one of the two is not null. */
   'worker.exited': { readonly exit_code: number | null; readonly signal: string | null };
   /** Asks the worker to end the process: SIGINT, SIGTERM at half of the deadline, SIGKILL of the tree at the deadline. */

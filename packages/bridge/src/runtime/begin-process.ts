@@ -42,7 +42,7 @@ export function beginProcess(options: BeginOptions): Execution {
     report('worker.workspace', { ...workspaceData(workspace) });
     context.emit({ type: 'session.workspace', sessionId, directory });
   }
-  report('worker.ready', pid === undefined ? {} : { pid });
+  report('worker.ready', { ...(pid !== undefined && { pid }), interactive: isInteractive });
   context.emit({ type: 'session.started', sessionId, workId, pid });
   return execution;
 }

@@ -47,7 +47,7 @@ test('an executor of the embedder gets the events, emits its own and says how it
   expect(delivered).toEqual(['session.message', 'end of input']);
   const sent = stream.frames.all.filter(({ id }) => id !== undefined);
   expect(sent.map(({ type, data }) => [type, data])).toEqual([
-    ['worker.ready', {}],
+    ['worker.ready', { interactive: false }],
     ['tool.call', { name: 'search' }],
     ['worker.exited', { exit_code: 4, signal: null }],
   ]);

@@ -10,6 +10,8 @@ test('a process asks for permission, and has the answer on its input', async () 
   const { bench, stream } = await startSession(`${asks}; read -r answer; echo "$answer"`, {
     interactive: true,
   });
+  const ready = await stream.frames.until(({ type }) => type === 'worker.ready');
+  expect(ready.data).toMatchObject({ interactive: true });
   const request = await stream.frames.until(({ type }) => type === 'tool.permission_request');
   expect(request.data).toEqual({ request_id: 'r1', tool: 'bash', description: 'rm' });
   const answer = logEvent(1, 'control.permission_response', { request_id: 'r1', behavior: 'allow' });

@@ -44,7 +44,7 @@ describe('a session', () => {
     expect(token).toBe('jwt-1');
     const events = frames.all.filter((frame) => frame.id !== undefined);
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
-      { type: 'worker.ready', data: { pid: expect.any(Number) as number } },
+      { type: 'worker.ready', data: { pid: expect.any(Number) as number, interactive: false } },
       {
         type: 'session.output',
         data: { stream: 'stdout', text: `got ${JSON.stringify(service.backlog[0])}` },
