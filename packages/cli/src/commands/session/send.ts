@@ -4,6 +4,7 @@ import { CommandError, exitCodes } from '../../io/exit.ts';
 import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
 import { aboutSession } from './advice.ts';
+import { hasClosedInput } from './closed-input.ts';
 import { sessionNamed } from './named.ts';
 
 /** Sends a message to a session; its process gets it if its bridge keeps standard input open. */
@@ -32,5 +33,9 @@ export async function sessionSend(
     connection.client.sessions.append({ params: { id }, body: { events: [message] }, signal }),
   );
   const [sent] = events;
+  if (sent && (await hasClosedInput(context, connection, { sessionId: id, before: sent.seq })))
+    context.terminal.note(
+      'The command will not read it: its input is closed. Run its bridge so that it can: sallyport bridge run --interactive',
+    );
   return { json: { session_id: id, ...sent }, human: `Sent as event ${sent?.seq ?? '?'} of session ${id}.` };
 }
