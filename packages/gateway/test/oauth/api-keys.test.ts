@@ -49,6 +49,9 @@ describe('an API key', () => {
     expect(await refusal(create({ scope: 'vendor_api email' }))).toBe('invalid_scope');
     expect(await refusal(create({ scope: 'profile' }, ['vendor_api']))).toBe('invalid_scope');
     expect(await refusal(create({ scope: 'everything' }))).toBe('invalid_scope');
+    await expect(create({ scope: 'everything' }, ['profile', 'vendor_api', 'email'])).rejects.toThrow(
+      'The scope exceeds what a key of this login may have: profile vendor_api.',
+    );
     const narrow = await create({}, ['vendor_api', 'email']);
     expect((await apiKeys.verify(narrow)).scopes).toEqual(['vendor_api']);
     const chosen = await create({ scope: 'profile' });

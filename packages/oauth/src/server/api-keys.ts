@@ -6,7 +6,7 @@ import { tellRevocation } from './grants.ts';
 import type { ApiKey, Role } from './records.ts';
 import { permissionsOf } from './roles.ts';
 import { isWithin, scopeList } from './scopes.ts';
-import { scopeFromWire } from './wire-scopes.ts';
+import { scopeFromWire, scopeToWire } from './wire-scopes.ts';
 import { hashSecret, secretPrefixes } from './secrets.ts';
 import { invalidToken } from './signer.ts';
 
@@ -69,7 +69,10 @@ export function createApiKeys(context: Context): ApiKeys {
       const allowed = apiKeyScopes.filter((one) => scopes.includes(one));
       const asked = scopeList(scopeFromWire(scope ?? '', dialect)).join(' ');
       if (!isWithin(asked, allowed.join(' ')))
-        throw new ServiceError('invalid_scope', 'The scope exceeds what the caller has, or a key may have.');
+        throw new ServiceError(
+          'invalid_scope',
+          `The scope exceeds what a key of this login may have: ${scopeToWire(allowed.join(' '), dialect) || 'none'}.`,
+        );
       const key = newApiKey(random);
       const now = clock.now();
       const record: ApiKey = {
