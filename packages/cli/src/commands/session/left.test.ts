@@ -66,7 +66,7 @@ test('whose output nobody reads on says that the session does, and is no success
   await ended;
   expect(printed.stdout).toContain('exit 141\n');
   expect(printed.stderr).toContain(
-    'Nobody reads the output any more; session session_1 goes on.\nWatch it: sallyport session logs -f session_1\nEnd it at once: sallyport session stop --force session_1\n',
+    'Nobody reads the output any more; session session_1 goes on.\nWatch it: sallyport session logs -f session_1\nStop it: sallyport session stop session_1\nEnd it at once: sallyport session stop --force session_1\n',
   );
   expect(service.lines().filter((each) => each.includes('/stop'))).toEqual([]);
 });

@@ -179,7 +179,7 @@ function leftAlone(id: string): CommandError {
     'interrupted',
     `Session ${id} is left to itself.`,
     exitCodes.interrupted,
-    howToGoOn(id),
+    `${watchIt(id)}\n${endAtOnce(id)}`, // it has been asked to stop
   );
 }
 
@@ -194,7 +194,15 @@ function unread(id: string): CommandError {
 }
 
 function howToGoOn(id: string): string {
-  return `Watch it: sallyport session logs -f ${id}\nEnd it at once: sallyport session stop --force ${id}`;
+  return `${watchIt(id)}\nStop it: sallyport session stop ${id}\n${endAtOnce(id)}`;
+}
+
+function watchIt(id: string): string {
+  return `Watch it: sallyport session logs -f ${id}`;
+}
+
+function endAtOnce(id: string): string {
+  return `End it at once: sallyport session stop --force ${id}`;
 }
 
 /** The start of the prompt's first line, for lists. */
