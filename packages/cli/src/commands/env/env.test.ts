@@ -165,7 +165,7 @@ describe('env list', () => {
     answerTo = lists([], []);
     expect((await run('env', 'list')).stdout).toMatch(/sallyport bridge run[^]*sallyport env create/);
     expect((await run('env', 'list', '--name', 'x')).stdout).toBe(
-      'No environment is so.\nSee all: sallyport env list --all\n',
+      'No environment matches.\nSee all: sallyport env list --all\n',
     );
     expect((await run('env', 'list', '--json')).stdout).toBe('[]\n');
     answerTo = (request) => (isBridges(request) ? lists([bridge('env_a')], [])(request) : notFound);

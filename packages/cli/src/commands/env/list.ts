@@ -32,7 +32,7 @@ export async function envList(context: Context, options: EnvListOptions): Promis
           environments.map((each) => rowOf(each, now)),
         )
       : known.length > 0 || name !== undefined
-        ? 'No environment is so.\nSee all: sallyport env list --all'
+        ? 'No environment matches.\nSee all: sallyport env list --all'
         : "No environments yet.\nStart a bridge: sallyport bridge run --exec 'CMD'\nOr make one for later: sallyport env create --name NAME --dir DIRECTORY";
   return { json: environments.map(toJson), human };
 }

@@ -98,9 +98,7 @@ function lackOfPatch(
   else if (source.truncated) lacks.push(`The patch is cut after ${size(bytes)}. In all there are ${all}`);
   const binary = source.files.filter((file) => file.added === undefined).length;
   if (from === 'log' && binary > 0 && !source.withheld)
-    lacks.push(
-      `The log has no content of binary files: of ${binary} only that ${binary === 1 ? 'it' : 'they'} differ.`,
-    );
+    lacks.push(`The log has no content of binary files; ${binary} ${binary === 1 ? 'differs' : 'differ'}.`);
   if (source.redacted) lacks.push('Secrets of the bridge are replaced by `***`: the patch may not apply.');
   return lacks;
 }

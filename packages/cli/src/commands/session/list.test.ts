@@ -106,7 +106,7 @@ test('a filter is the service’s to apply, and what one gives that does not kno
   expect((await list({ ...options, json: true })).json).toEqual([wanted]);
   expect(service.lines()).toEqual([`GET /v1/sessions?${query}`]);
   answers[`GET /v1/sessions?${query}`] = { body: [] };
-  expect((await list(options)).human).toBe('No session is so.\nSee all: sallyport session list');
+  expect((await list(options)).human).toBe('No session matches.\nSee all: sallyport session list');
 });
 
 test.each(['the sessions', 'the caller'])(

@@ -30,7 +30,7 @@ export async function sessionList(
   const sessions = await take(context, options, (limit) => sessionPages(context, connection, limit, filters));
   if (sessions.length === 0) {
     const isFiltered = environmentId !== undefined || statuses.length > 0 || tag !== undefined;
-    const none = isFiltered ? 'No session is so.' : mine ? 'No sessions of yours yet.' : 'No sessions yet.';
+    const none = isFiltered ? 'No session matches.' : mine ? 'No sessions of yours yet.' : 'No sessions yet.';
     const next = isFiltered ? 'See all: sallyport session list' : 'Start one: sallyport session run "..."';
     return { json: sessions, human: `${none}\n${next}` };
   }
