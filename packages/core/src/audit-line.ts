@@ -2,8 +2,21 @@ import { stripVTControlCharacters } from 'node:util';
 import { printable } from './printable.ts';
 import type { AuditEntry } from './schemas/admin.ts';
 
-/** An entry for a person: `2026-01-01T00:00:00.000Z  api_key.revoke  by ann@example.com  of bob@example.com  3f2c...  from 10.0.0.7`. */
-export function auditLine({ at, action, outcome, actor, account, subject, address }: AuditEntry): string {
+/** What an entry says besides, as far as a person asks for it; the ids are for programs. */
+const tellingDetails = [
+  'role',
+  'name',
+  'organization_type',
+  'rate_limit_tier',
+  'capabilities',
+  'grant',
+  'reason',
+  'sessions',
+] as const;
+
+/** An entry for a person: `2026-01-01T00:00:00.000Z  membership.set  by ann@example.com  of bob@example.com  role admin  from 10.0.0.7`. */
+export function auditLine(entry: AuditEntry): string {
+  const { at, action, outcome, actor, account, subject, details, address } = entry;
   const who = actor.email ?? (actor.type === 'unknown' ? 'somebody' : `${actor.type} ${actor.id ?? ''}`);
   const isOwn = account === null || account.id === actor.id;
   const parts = [
@@ -12,8 +25,15 @@ export function auditLine({ at, action, outcome, actor, account, subject, addres
     `by ${who}`,
     isOwn ? '' : `of ${account.email ?? account.id}`,
     subject ?? '',
+    ...tellingDetails.map((name) => shownDetail(name, details[name])),
     address === null ? '' : `from ${address}`,
   ];
   // Names come from others: nothing of them may move the cursor.
   return printable(stripVTControlCharacters(parts.filter((part) => part !== '').join('  ')));
+}
+
+function shownDetail(name: string, value: unknown): string {
+  const text = Array.isArray(value) ? value.join(', ') : value;
+  const isShown = typeof text === 'number' || (typeof text === 'string' && text !== '');
+  return isShown ? `${name.replaceAll('_', ' ')} ${text}` : '';
 }
