@@ -384,9 +384,9 @@ describe('admin', () => {
       `\`sallyport-gateway admin user password me@example.com --data-dir ${dataDir}\``,
     );
     expect(await run(['admin', 'audit', '--actor', 'typo@example.com', ...on])).toEqual({
-      code: 0,
+      code: 1,
       stdout: '',
-      stderr: 'No entry matches.\n',
+      stderr: expect.stringContaining('There is no account typo@example.com') as string,
     });
     expect(client).toMatchObject({ client_name: 'Mine', redirect_uris: ['https://a.example/cb'] });
     expect(org).toMatchObject({ name: 'Second', zero_data_retention: true });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AuditFlags } from './audit.ts';
-import { configurable, type ConfigFlags } from './flags.ts';
+import { asJson, configurable, type ConfigFlags } from './flags.ts';
 
 /** `admin audit`. */
 export function addAuditCommand(admin: Command): void {
@@ -10,7 +10,7 @@ export function addAuditCommand(admin: Command): void {
     .option('--actor <who>', 'an e-mail address, or the id of an actor')
     .option('--action <action>', 'such as sign_in or api_key.revoke')
     .option('--limit <count>', 'at most so many', toCount, 100)
-    .option('--json', 'as one JSON array')
+    .option(...asJson)
     .action(async (flags: AuditFlags, command: Command) => {
       const { printAudit, unknownAction } = await import('./audit.ts');
       const problem = unknownAction(flags.action);

@@ -2,6 +2,7 @@ import { didYouMean } from '@sallyport/core';
 import { auditLine } from '@sallyport/core/audit-line';
 import { auditActions, type AuditAction } from '@sallyport/core/contract';
 import { shownAuditEntry, type Audit, type AuditQuery } from '@sallyport/oauth/server';
+import { findAccount } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
 import { printList } from './json-document.ts';
@@ -33,9 +34,11 @@ function isAction(text: string | undefined): text is AuditAction {
 export function printAudit(flags: AuditFlags): Promise<void> {
   const { since, actor, limit, json = false } = flags;
   const action = isAction(flags.action) ? flags.action : undefined;
-  return withAuthorizationServer(flags, async ({ audit }) => {
+  return withAuthorizationServer(flags, async ({ accounts, audit }) => {
+    // An address that is nobody's is a slip of the pen, and no answer to what was asked.
+    if (actor?.includes('@')) await findAccount(accounts, actor);
     const entries = entriesOf(audit, { since, actor, action, limit });
-    if (json) return printList(entries);
+    if (json || !process.stdout.isTTY) return printList(entries);
     let isEmpty = true;
     for await (const entry of entries) {
       isEmpty = false;
