@@ -75,5 +75,9 @@ export function adviceFor(error: ServiceError, env: NodeJS.ProcessEnv): string {
 
 function credentialOf({ SALLYPORT_TOKEN: token = '' }: NodeJS.ProcessEnv): Credential {
   if (token.trim() === '') return 'login';
-  return token.trim().startsWith('sk-') ? 'key' : 'token';
+  return isApiKey(token.trim()) ? 'key' : 'token';
+}
+
+export function isApiKey(token: string): boolean {
+  return token.startsWith('sk-');
 }

@@ -189,6 +189,37 @@ test('the audit log is shown a line an entry, and asked for what is wanted', asy
   expect(Math.abs(Date.now() - 3_600_000 - since)).toBeLessThan(60_000);
 });
 
+test('an actor that is no member is no silence of the log', async () => {
+  for (const email of ['ann', 'nobody'])
+    answers[`GET /api/admin/audit?actor=${email}%40example.com&limit=21`] = { body: [] };
+  expect(await run('audit', '--actor', 'ann@example.com')).toMatchObject({
+    exitCode: 0,
+    stdout: 'No entry matches.\n',
+  });
+  expect(await run('audit', '--actor', 'nobody@example.com')).toEqual({
+    exitCode: 4,
+    stdout: '',
+    stderr:
+      'error: nobody@example.com is no member of the organization.\nSee who is: sallyport admin people list\n',
+  });
+});
+
+test('what no API key may is left to a login, not to another admin', async () => {
+  answers['POST /api/admin/people'] = {
+    status: 403,
+    body: { error: 'forbidden', error_description: 'An API key gives nobody access: log in.' },
+  };
+  const add = async (token: string) =>
+    runCli(['admin', 'people', 'add', 'new@example.com', '--role', 'member'], {
+      cwd,
+      env: { ...environmentAt(service), SALLYPORT_TOKEN: token },
+    });
+  expect((await add('sk-key')).stderr).toBe(
+    'error: An API key gives nobody access: log in.\nUnset SALLYPORT_TOKEN to do it with the stored login; where there is none: sallyport login\n',
+  );
+  expect((await add('at-token')).stderr).toContain('An admin of the organization may');
+});
+
 test('who is no admin is told so', async () => {
   const body = { error: 'forbidden', error_description: 'This needs the permission manage_projects.' };
   for (const path of ['people?limit=101', 'settings'])

@@ -9,6 +9,7 @@ import { advising } from '../../io/next-step.ts';
 import type { Output } from '../../io/terminal.ts';
 import { take, type TakeOptions } from '../take.ts';
 import { forAdmins } from './for-admins.ts';
+import { personCalled } from './people.ts';
 
 export interface AuditOptions extends TakeOptions {
   /** Milliseconds before now. */
@@ -39,6 +40,8 @@ export async function audit(context: Context, options: AuditOptions): Promise<Ou
     for await (const { body } of pages(clientOptions, contract.admin.listAudit, input, call)) yield body;
   }
   const taken = await advising(take(context, options, entries), forAdmins);
+  // Said of an address that is nobody's here, and of who left: an empty list would look like a quiet member.
+  if (taken.length === 0 && actor?.includes('@')) await personCalled(context, { clientOptions }, actor);
   return { json: taken, human: taken.length === 0 ? 'No entry matches.' : taken.map(auditLine).join('\n') };
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { advising } from '../../io/next-step.ts';
 import { printable } from '../../io/printable.ts';
 import type { Output } from '../../io/terminal.ts';
-import { forAdmins } from './for-admins.ts';
+import { forLogins } from './for-admins.ts';
 
 export interface ClientAddOptions {
   readonly name: string;
@@ -26,6 +26,6 @@ export async function clientAdd(context: Context, options: ClientAddOptions): Pr
     },
     signal: context.interrupt.asked,
   });
-  const added = await advising(adding, forAdmins);
+  const added = await advising(adding, forLogins(context.settings));
   return { json: added, human: printable(`${added.client_name} is registered as ${added.client_id}.`) };
 }

@@ -10,7 +10,7 @@ import type { Output } from '../../io/terminal.ts';
 import { deleteEach } from '../delete-each.ts';
 import { largestPage } from '../take.ts';
 import type { EndOptions } from './ends.ts';
-import { forAdmins } from './for-admins.ts';
+import { forAdmins, forLogins } from './for-admins.ts';
 import { bodies } from './listing.ts';
 
 /** `admin people add EMAIL`: who has no account yet gets one, and a link to set its password. */
@@ -18,7 +18,7 @@ export async function add(context: Context, { role }: { readonly role: Role }, e
   const { client } = await logIn(context);
   const adding = client.admin.addPerson({ body: { email, role }, signal: context.interrupt.asked });
   const person = await advising(adding, {
-    ...forAdmins,
+    ...forLogins(context.settings),
     conflict: `See who is a member: sallyport admin people list\nGive another role: sallyport admin people role ${email} ${role}`,
   });
   const { setup_link: link } = person;
@@ -43,7 +43,7 @@ export async function role(context: Context, _options: object, who = '', wanted 
     body: { role: wanted as Role },
     signal: context.interrupt.asked,
   });
-  const person = await advising(changing, forAdmins);
+  const person = await advising(changing, forLogins(context.settings));
   return { json: person, human: printable(`${person.email} has the role ${person.role}.`) };
 }
 
@@ -77,7 +77,11 @@ export async function remove(
 }
 
 /** By the e-mail address or the id of the account. */
-async function personCalled(context: Context, { clientOptions }: LoggedIn, who: string) {
+export async function personCalled(
+  context: Context,
+  { clientOptions }: Pick<LoggedIn, 'clientOptions'>,
+  who: string,
+) {
   const finding = (async () => {
     for await (const people of bodies(context, clientOptions, contract.admin.listPeople, largestPage))
       for (const person of people)
