@@ -122,7 +122,7 @@ describe('an organization goes by its name', () => {
     memberships = [{ organization: { uuid: mine, capabilities: [], name: 'Home' } }];
     storeLogin(cwd, service.baseUrl, { organizationId: mine });
     expect(await run(['env', 'list', '--online'], { SALLYPORT_ORG: 'home' })).toMatchObject({ exitCode: 0 });
-    expect(service.lines().at(-1)).toContain(`/organizations/${mine}/`);
+    expect(service.lines().join()).toContain(`/organizations/${mine}/`);
     const { stdout } = await run(['org', 'list', '--json'], { SALLYPORT_ORG: 'home' });
     expect(JSON.parse(stdout)).toMatchObject([{ uuid: mine, in_use: true }]);
   });
