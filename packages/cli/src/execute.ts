@@ -34,7 +34,7 @@ async function execute<O>(run: CommandAct<O>, command: Command, args: string[]):
     return exitCodes.done;
   } catch (error) {
     const { reportFailure } = await import('./io/failure.ts');
-    return reportFailure(error, terminal, process.env);
+    return reportFailure(error, terminal, context);
   } finally {
     await end();
     interrupt.release();

@@ -34,7 +34,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     if (isAskedFor(error)) return exitCodes.done;
     // Refused before the command ran: commander may not have come as far as `--json`.
     const { reportFailure } = await import('./io/failure.ts');
-    return reportFailure(error, createTerminal({ json: argv.includes('--json') }), process.env);
+    return reportFailure(error, createTerminal({ json: argv.includes('--json') }), { env: process.env });
   }
 }
 

@@ -122,6 +122,13 @@ test('a new login ends the one before, once it is stored; whether or not that su
   );
 });
 
+test('whoever named the gateway is told to log in there', async () => {
+  expect(await run('missing', `whoami --base-url ${service.baseUrl}`)).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining(`\nRun \`sallyport login --base-url ${service.baseUrl}\`.\n`) as string,
+  });
+});
+
 test('two profiles are two logins, be they at one gateway; nothing else leads to them', async () => {
   const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
   const issue = (n: number) => {

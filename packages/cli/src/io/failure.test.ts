@@ -125,7 +125,7 @@ describe('reportFailure', () => {
     reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {});
     expect(text().stderr).not.toMatch(/^\s+at /m);
     reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {
-      SALLYPORT_DEBUG: '1',
+      env: { SALLYPORT_DEBUG: '1' },
     });
     expect(text().stderr).toMatch(/^\s+at /m);
   });
@@ -155,8 +155,23 @@ describe('reportFailure', () => {
   ])('%s: what helps is where the credential came from (%s)', (code, token, nextStep) => {
     const { streams, text } = capture();
     const terminal = createTerminal({ json: false }, streams, { NO_COLOR: '1' });
-    reportFailure(new ServiceError(code, 'No.'), terminal, { SALLYPORT_TOKEN: token });
+    reportFailure(new ServiceError(code, 'No.'), terminal, { env: { SALLYPORT_TOKEN: token } });
     expect(text().stderr).toBe(`error: No.\n${nextStep}\n`);
+  });
+
+  test.each([
+    new ServiceError('invalid_token', 'No.'),
+    new ServiceError('insufficient_scope', 'No.'),
+    new ServiceError('invalid_grant', 'No.'),
+    Object.assign(new Error('There is no login.'), { code: 'login_required' }),
+    Object.assign(new Error('No keychain.'), { code: 'keychain_failed' }),
+  ])('the login to make anew is the one that the flags chose: $code', (error) => {
+    const step = (flags: object) => toFailure(error, { flags }).nextStep;
+    expect(step({})).toContain('`sallyport login`');
+    expect(step({ profile: 'old' })).toContain('`sallyport login --profile old`');
+    expect(step({ profile: 'old', baseUrl: 'http://a' })).toContain(
+      '`sallyport login --profile old --base-url http://a`',
+    );
   });
 
   test('names every bad field', () => {

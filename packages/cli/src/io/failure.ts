@@ -1,5 +1,7 @@
 import { ServiceError, TransportError } from '@sallyport/core';
+import type { SettingsFlags } from '../config/settings.ts';
 import { CommandError, exitCodes, type ExitCode } from './exit.ts';
+import { loginAgain } from './login-again.ts';
 import { printableLines } from './printable.ts';
 import { adviceFor } from './service-advice.ts';
 import { fromSystem, isSystemError } from './system-failure.ts';
@@ -14,9 +16,15 @@ export interface Failure {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** How the command was run, which the next step is to fit. */
+interface Asking {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly flags?: SettingsFlags;
+}
+
 /** Tells the failure: a sentence and a next step on stderr, with `--json` also an `{error, ...}` document on stdout. */
-export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.ProcessEnv): ExitCode {
-  const failure = toFailure(error, env);
+export function reportFailure(error: unknown, terminal: Terminal, asking: Asking): ExitCode {
+  const failure = toFailure(error, asking);
   const { code, message, exitCode, nextStep, details } = failure;
   tellFailure(failure, terminal);
   if (terminal.json) {
@@ -25,7 +33,7 @@ export function reportFailure(error: unknown, terminal: Terminal, env: NodeJS.Pr
       human: '',
     });
   }
-  if (given(env['SALLYPORT_DEBUG']) && error instanceof Error)
+  if (given(asking.env?.['SALLYPORT_DEBUG']) && error instanceof Error)
     terminal.note(printableLines(error.stack ?? ''));
   return exitCode;
 }
@@ -43,7 +51,13 @@ function given(value: string | undefined): boolean {
 }
 
 /** Turns whatever was thrown into one sentence, a next step and an exit code; never a stack trace. */
-export function toFailure(error: unknown, env: NodeJS.ProcessEnv = {}): Failure {
+export function toFailure(error: unknown, { env = {}, flags = {} }: Asking = {}): Failure {
+  const failure = failureOf(error, env);
+  const step = failure.nextStep?.replace('`sallyport login`', `\`${loginAgain(flags)}\``);
+  return { ...failure, ...nextStep(step) };
+}
+
+function failureOf(error: unknown, env: NodeJS.ProcessEnv): Failure {
   if (error instanceof CommandError) {
     const details = { ...(error.cause instanceof ServiceError && detailsOf(error.cause)), ...error.details };
     return {

@@ -22,9 +22,9 @@ export async function show(
   const text = await answer.text();
   showWhole(context, answer, text, showing);
   if (answer.status < 400) return exitCodes.done;
-  const { clock, env, terminal } = context;
+  const { clock, terminal } = context;
   const refusal = await toServiceError({ ...answer, text: () => Promise.resolve(text) }, url, clock.now());
-  const failure = toFailure(refusal, env);
+  const failure = toFailure(refusal, context);
   tellFailure(failure, terminal);
   return failure.exitCode;
 }

@@ -34,3 +34,8 @@ test.each([
 ])('what a person can do about the login is said by the kind of its end: %s', (error, words) => {
   expect(describeRuntimeEvent({ type: 'login_required', error, retryInMs: 1000 })).toMatch(words);
 });
+
+test('the login to make anew is the one that the bridge was started with', () => {
+  const event = { type: 'login_required', error: new Error('No.'), retryInMs: 1000 } as const;
+  expect(describeRuntimeEvent(event, { profile: 'old' })).toContain('run `sallyport login --profile old`,');
+});

@@ -1,14 +1,16 @@
 import type { RuntimeEvent } from '@sallyport/bridge';
+import type { SettingsFlags } from '../../config/settings.ts';
+import { loginAgain } from '../../io/login-again.ts';
 import { printable } from '../../io/printable.ts';
 import { size } from '../../io/size.ts';
 
 /** One line for the person who watches a bridge; `undefined`: nothing worth a line. */
-export function describeRuntimeEvent(event: RuntimeEvent): string | undefined {
-  const line = lineFor(event);
+export function describeRuntimeEvent(event: RuntimeEvent, flags: SettingsFlags = {}): string | undefined {
+  const line = lineFor(event, flags);
   return line === undefined ? undefined : printable(line);
 }
 
-function lineFor(event: RuntimeEvent): string | undefined {
+function lineFor(event: RuntimeEvent, flags: SettingsFlags): string | undefined {
   switch (event.type) {
     case 'registered':
       if (event.resumed) return `Environment ${event.environmentId} is taken up again.`;
@@ -24,7 +26,7 @@ function lineFor(event: RuntimeEvent): string | undefined {
     case 'offline':
       return `${words(event.error)}; trying again until it answers.`;
     case 'login_required':
-      return `${loginEnd(event.error)} Running sessions go on.`;
+      return `${loginEnd(event.error, flags)} Running sessions go on.`;
     case 'refused':
       return `${words(event.error)}; trying again each ${seconds(event.retryInMs)}.`;
     case 'work.skipped':
@@ -61,12 +63,12 @@ function lineFor(event: RuntimeEvent): string | undefined {
   }
 }
 
-function loginEnd(error: Error): string {
+function loginEnd(error: Error, flags: SettingsFlags): string {
   const code = 'code' in error ? error.code : undefined;
   // What was given in the environment is not renewed by a login.
   if (code === 'token_refused') return error.message;
   if (code === 'other_organization') return `${error.message} The bridge goes on by itself then.`;
-  return 'The login has ended: run `sallyport login`, and the bridge goes on by itself.';
+  return `The login has ended: run \`${loginAgain(flags)}\`, and the bridge goes on by itself.`;
 }
 
 /** Some of these are sentences, some are not; here they are part of one. */

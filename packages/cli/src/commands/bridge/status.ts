@@ -70,7 +70,7 @@ async function askService(context: Context): Promise<Asked> {
     const connection = await connect(context);
     return { environments: await listEnvironments(connection, context.interrupt.asked) };
   } catch (error) {
-    return { environments: undefined, failure: toFailure(error, context.env) };
+    return { environments: undefined, failure: toFailure(error, context) };
   }
 }
 

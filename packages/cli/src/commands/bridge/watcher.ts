@@ -8,7 +8,10 @@ import { runtimeEventJson } from './event-json.ts';
  * Tells the person what happens: of an outage each kind of trouble once, and once when it is over. The first connection of a
  * session goes without saying.
  */
-export function watcher({ terminal }: Pick<Context, 'terminal'>): (event: RuntimeEvent) => void {
+export function watcher({
+  terminal,
+  flags,
+}: Pick<Context, 'terminal' | 'flags'>): (event: RuntimeEvent) => void {
   const troubles = new Set<string>();
   /** Why each session has no stream, as far as it was told. */
   const cut = new Map<string, Set<string>>();
@@ -42,7 +45,7 @@ export function watcher({ terminal }: Pick<Context, 'terminal'>): (event: Runtim
   };
   return (event) => {
     if (terminal.json) return terminal.result({ json: runtimeEventJson(event), human: '' });
-    const line = isNews(event) ? describeRuntimeEvent(event) : undefined;
+    const line = isNews(event) ? describeRuntimeEvent(event, flags) : undefined;
     if (line !== undefined) terminal.note(line);
   };
 }

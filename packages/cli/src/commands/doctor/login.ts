@@ -8,8 +8,6 @@ import { loginCommand, shownLogin } from '../../known-logins.ts';
 import { fail, failed, ok, warn, type Finding } from './finding.ts';
 import { patienceMs, type Reached } from './service.ts';
 
-const logIn = 'Run: sallyport login';
-
 /** What is there to log in with, without asking anybody. `mayLogIn`: whether a login could be made here. */
 export async function login(context: Context, mayLogIn = true): Promise<Finding> {
   const { clock, settings } = context;
@@ -30,7 +28,8 @@ export async function login(context: Context, mayLogIn = true): Promise<Finding>
       `there is no login for ${shownLogin(loginKey)}`,
       mayLogIn ? `Run: ${loginCommand(settings)}` : 'See to what fails above first.',
     );
-  return describe(stored, (await store.whereIs(loginKey)) ?? '', clock.now());
+  const fix = `Run: ${loginCommand(settings)}`;
+  return describe(stored, (await store.whereIs(loginKey)) ?? '', clock.now(), fix);
 }
 
 /** Whether the service takes it; a token that has run out is renewed on the way, as for any command. */
@@ -44,15 +43,20 @@ export async function account(context: Context, reached: Reached): Promise<Findi
     const who = of?.email ?? 'an account without a name';
     return ok(`the service knows ${who} (${organization.name ?? organization.uuid ?? 'no organization'})`);
   } catch (error) {
-    return failed(error, toFailure(error, context.env).nextStep);
+    return failed(error, toFailure(error, context).nextStep);
   }
 }
 
-function describe({ expiresAt, refreshToken }: Credentials, where: string, now: number): Finding {
+function describe(
+  { expiresAt, refreshToken }: Credentials,
+  where: string,
+  now: number,
+  fix: string,
+): Finding {
   const stored = `a login is in ${where}`;
   if (expiresAt > now) return ok(`${stored}; its access token holds for ${span(expiresAt - now)}`);
   return refreshToken === undefined
-    ? fail(`the login in ${where} expired ${span(now - expiresAt)} ago and cannot be renewed`, logIn)
+    ? fail(`the login in ${where} expired ${span(now - expiresAt)} ago and cannot be renewed`, fix)
     : ok(`${stored}; its access token has run out and is renewed at the next call`);
 }
 

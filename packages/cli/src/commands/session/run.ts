@@ -118,7 +118,7 @@ async function follow(
   const onInterrupt = () => {
     terminal.note('Stopping the session; press Ctrl-C again to leave it to itself.');
     stopSession(connection, session, { force: false }).catch((error: unknown) => {
-      const failure = toFailure(error, context.env);
+      const failure = toFailure(error, context);
       tellFailure({ ...failure, message: `The session could not be stopped. ${failure.message}` }, terminal);
     });
   };

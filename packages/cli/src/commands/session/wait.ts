@@ -48,7 +48,7 @@ export async function sessionWait(
   // Whoever reads no further (`| head -1`) has not seen all of them end.
   const release = terminal.onReaderGone(() => exitCodes.readerGone);
   await withinLimit(context, limit, wait).catch((error: unknown) => {
-    const { code, message, exitCode, nextStep } = toFailure(error, context.env);
+    const { code, message, exitCode, nextStep } = toFailure(error, context);
     // What is known by now is in the one document that there is.
     const details = { ended, live: live() };
     throw new CommandError(code, message, exitCode, nextStep, { cause: error, details });
