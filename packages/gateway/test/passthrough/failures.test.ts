@@ -90,7 +90,7 @@ test('where all connections are taken, who waits in vain is told so, and the ups
   await using served = await through(upstream.url, { 'upstream.connections': 1 }, { clock });
   const stream = new AbortController();
   using _stream = { [Symbol.dispose]: () => stream.abort() };
-  await fetch(`${served.url}/v1/messages?stream`, { signal: stream.signal });
+  const streamed = await fetch(`${served.url}/v1/messages?stream`, { signal: stream.signal });
   const waiting = Array.from({ length: 6 }, () => fetch(`${served.url}/api/oauth/profile`));
   await expect.poll(async () => inFlight(served.url, 'oauth.profile')).toBe(6);
   await clock.advance(10_000);
@@ -104,6 +104,7 @@ test('where all connections are taken, who waits in vain is told so, and the ups
   await clock.advance(1_500);
   const { checks } = (await (await asked).json()) as { checks: Record<string, string> };
   expect(checks[`upstream ${upstream.url}`]).toBe('all connections are taken');
+  expect(streamed.status).toBe(200); // a response that nobody holds any more is collected, and its stream ends
   stream.abort();
   expect(await (await fetch(`${served.url}/v1/models`)).text()).toBe('ok');
   expect((await fetch(`${served.url}/readyz`)).status).toBe(200);
