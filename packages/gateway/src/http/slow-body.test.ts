@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { ServiceError } from '@sallyport/core';
 import { endpoints } from '@sallyport/core/contract';
 import { ManualClock } from '@sallyport/core/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pastBeta, pathWithin, reachedHandlers, tokens } from '../../test/every-row.ts';
+import { reachedHandlers } from '../../test/every-row.ts';
 import { serve, testAuthenticator, type ServedApp } from '../../test/serve.ts';
+import { slowCall } from '../../test/slow-call.ts';
 import type { Authenticator } from './handler.ts';
 
 let isRevoked = false;
@@ -33,22 +32,9 @@ const rows = endpoints.filter(
 
 test.each(rows)('$id is refused to whose credential ended while the body came in', async (endpoint) => {
   isRevoked = false;
-  const call = httpRequest(served.url + pathWithin(endpoint), {
-    method: endpoint.method,
-    headers: {
-      ...pastBeta(endpoint),
-      authorization: `Bearer ${tokens[endpoint.auth] ?? ''}`,
-      'content-type': 'application/json',
-      'content-length': '2',
-      expect: '100-continue', // comes when the body is first read: the caller is let in
-    },
-  });
-  call.flushHeaders();
-  await once(call, 'continue');
-  isRevoked = true;
-  await clock.advance(1000);
-  call.end('{}');
-  const [answer] = (await once(call, 'response')) as [IncomingMessage];
-  answer.resume();
-  expect(answer.statusCode).toBe(401);
+  const meanwhile = async () => {
+    isRevoked = true;
+    await clock.advance(1000);
+  };
+  expect(await slowCall(served.url, endpoint, meanwhile)).toBe(401);
 });

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { ServiceError } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
 import { ManualClock } from '@sallyport/core/testing';
 import { expect, test } from 'vitest';
-import { pastBeta, pathWithin, tokens } from '../every-row.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { testAuthenticator } from '../serve.ts';
+import { slowCall } from '../slow-call.ts';
 import { outboxes, own } from './outbox-harness.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
 import { through } from './through.ts';
@@ -34,24 +32,11 @@ test.each([
     const { outbox, count } = await open(upstream);
     const flags = { ...own, dataDir: scratchDirectory(), 'upstream.validation': validation };
     await using served = await through(upstream.url, flags, { clock }, { outbox, authenticator });
-    const call = httpRequest(served.url + pathWithin(endpoint), {
-      method: endpoint.method,
-      headers: {
-        ...pastBeta(endpoint),
-        authorization: `Bearer ${tokens[endpoint.auth]}`,
-        'content-type': 'application/json',
-        'content-length': '2',
-        expect: '100-continue', // comes when the body is first read: the caller is let in
-      },
-    });
-    call.flushHeaders();
-    await once(call, 'continue');
-    isRevoked = true;
-    await clock.advance(1000);
-    call.end('{}');
-    const [answer] = (await once(call, 'response')) as [IncomingMessage];
-    answer.resume();
-    expect(answer.statusCode).toBe(401);
+    const meanwhile = async () => {
+      isRevoked = true;
+      await clock.advance(1000);
+    };
+    expect(await slowCall(served.url, endpoint, meanwhile)).toBe(401);
     expect([upstream.seen, count('requests')]).toEqual([[], 0]);
   },
 );

@@ -4,6 +4,16 @@ import type { Sync } from './acts.ts';
 import { accountColumns, owner } from './oauth-rows.ts';
 import { lastAdmin } from './oauth-last-admin.ts';
 
+/** What a member of an organization calls with there, and at last the membership. */
+const ofMembers = [
+  'oauth_code',
+  'oauth_family',
+  'oauth_device_grant',
+  'api_key',
+  'trusted_device',
+  'membership',
+] as const;
+
 /** What admins and operators do. */
 export function adminActs(db: DatabaseSync): Sync<AdminActs> {
   const insertAccount = db.prepare(
@@ -27,16 +37,9 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
     `DELETE FROM account_session WHERE id = ?
        AND account_id IN (SELECT account_id FROM membership WHERE organization_id = ?) RETURNING account_id`,
   );
-  const standsFor = [
-    'account_session',
-    'setup_token',
-    'oauth_code',
-    'oauth_family',
-    'oauth_device_grant',
-    'api_key',
-    'trusted_device',
-    'membership',
-  ].map((table) => db.prepare(`DELETE FROM ${table} WHERE account_id = ?`));
+  const standsFor = ['account_session', 'setup_token', ...ofMembers].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE account_id = ?`),
+  );
   const dropPassword = db.prepare('UPDATE account SET password_hash = NULL WHERE id = ?');
   const accountById = db.prepare('SELECT 1 FROM account WHERE id = ?');
   const deleteAccount = db.prepare('DELETE FROM account WHERE id = ?');
@@ -51,14 +54,7 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
   );
   const organizationById = db.prepare('SELECT 1 FROM organization WHERE id = ?');
   const firstOrganization = db.prepare('SELECT id FROM organization ORDER BY created_at, id LIMIT 1');
-  const heldFor = [
-    'oauth_code',
-    'oauth_family',
-    'oauth_device_grant',
-    'api_key',
-    'trusted_device',
-    'membership',
-  ].map((table) => db.prepare(`DELETE FROM ${table} WHERE organization_id = ?`));
+  const heldFor = ofMembers.map((table) => db.prepare(`DELETE FROM ${table} WHERE organization_id = ?`));
   const deleteOrganization = db.prepare('DELETE FROM organization WHERE id = ?');
   const { membershipsOf, isLastAdmin } = lastAdmin(db);
 
