@@ -20,6 +20,7 @@ test.each([
   [{ client_id: 'c1', grant: 'device_code' }, 'grant device_code  '],
   [{ name: 'a\u001B[2Jb', capabilities: ['chat', 'code'] }, 'name ab  capabilities chat, code  '],
   [{ name: null, rate_limit_tier: '', sessions: 2 }, 'sessions 2  '],
+  [{ until: '2026-01-01T00:10:00.000Z' }, 'until 2026-01-01T00:10:00.000Z  '],
   [{}, ''],
 ])('an entry says what was set, and no id twice: %j', (details, shown) => {
   expect(auditLine({ ...entry, details })).toBe(

@@ -12,10 +12,14 @@ const tellingDetails = [
   'grant',
   'reason',
   'sessions',
+  'until',
 ] as const;
 
-/** An entry for a person: `2026-01-01T00:00:00.000Z  membership.set  by ann@example.com  of bob@example.com  role admin  from 10.0.0.7`. */
-export function auditLine(entry: AuditEntry): string {
+/**
+ * An entry for a person: `2026-01-01T00:00:00.000Z  membership.set  by ann@example.com  of bob@example.com  role admin  from 10.0.0.7`.
+ * `organization`: whose it is, where it may be of several.
+ */
+export function auditLine(entry: AuditEntry, organization = ''): string {
   const { at, action, outcome, actor, account, subject, details, address } = entry;
   const who = actor.email ?? (actor.type === 'unknown' ? 'somebody' : `${actor.type} ${actor.id ?? ''}`);
   const isOwn = account === null || account.id === actor.id;
@@ -24,6 +28,7 @@ export function auditLine(entry: AuditEntry): string {
     outcome === 'done' ? action : `${action} failed`,
     `by ${who}`,
     isOwn ? '' : `of ${account.email ?? account.id}`,
+    organization === '' ? '' : `in ${organization}`,
     subject ?? '',
     ...tellingDetails.map((name) => shownDetail(name, details[name])),
     address === null ? '' : `from ${address}`,

@@ -25,25 +25,60 @@ export function badOffset(): ServiceError {
   });
 }
 
-/** A part of a list. */
+/** What a store gives of a list at once. */
+export interface Part<Item> {
+  readonly items: readonly Item[];
+  /** Whether the list ends with them. */
+  readonly isLast: boolean;
+}
+
+/** Bytes of a part, at most; the first item may have more. */
+export const partBytes = 1024 * 1024;
+
+/**
+ * Takes rows until there are `limit` or `partBytes` of them. `rows` is read one by one, so that no more is in memory than is
+ * given, and must go on behind the limit, if only by one: so the end is known.
+ */
+export function readPart<Row extends object, Item>(
+  rows: Iterable<Row>,
+  limit: number,
+  toItem: (row: Row) => Item,
+): Part<Item> {
+  const items: Item[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += weightOf(row);
+    if (items.length >= limit || (items.length > 0 && bytes > partBytes)) return { items, isLast: false };
+    items.push(toItem(row));
+  }
+  return { items, isLast: true };
+}
+
+/** Of its texts, as UTF-8: what else a row has is small. */
+function weightOf(row: object): number {
+  let bytes = 0;
+  for (const value of Object.values(row) as unknown[])
+    if (typeof value === 'string') bytes += Buffer.byteLength(value);
+  return bytes;
+}
+
+/** A part of a list, as it is answered with. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** The `offset` of the next page, if there is one. */
   readonly next: string | undefined;
 }
 
-/** Reads a page: `read` is asked for one item more than that has, from the place on that `offset` names. */
+/** Reads a page: `read` gives the part from the place on that `offset` names. */
 export async function readPage<Item extends Place>(
   { limit, offset }: { readonly limit: number; readonly offset?: string | undefined },
-  read: (part: { readonly limit: number; readonly before: Place | undefined }) => Promise<readonly Item[]>,
+  read: (part: { readonly limit: number; readonly before: Place | undefined }) => Promise<Part<Item>>,
 ): Promise<Page<Item>> {
-  const before = offset === undefined ? undefined : decodePlace(offset);
-  return pageOf(await read({ limit: limit + 1, before }), limit);
+  return pageOf(await read({ limit, before: offset === undefined ? undefined : decodePlace(offset) }));
 }
 
-/** Cuts what was read with a limit of one more than the page has. */
-export function pageOf<Item extends Place>(read: readonly Item[], limit: number): Page<Item> {
-  const items = read.slice(0, limit);
+/** The page that a part is. */
+export function pageOf<Item extends Place>({ items, isLast }: Part<Item>): Page<Item> {
   const last = items.at(-1);
-  return { items, next: read.length > limit && last ? encodePlace(last) : undefined };
+  return { items, next: isLast || !last ? undefined : encodePlace(last) };
 }

@@ -1,4 +1,4 @@
-/** The two neutral words of the specification, as a deployment's upstream spells them (product.md "The naming dialect"). */
+/** The two neutral words of the specification, as a deployment's upstream spells them. */
 export interface Dialect {
   readonly vendor: string;
   readonly agent: string;

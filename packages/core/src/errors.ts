@@ -15,6 +15,7 @@ export const errorStatus = {
   expired_token: 400,
   invalid_otlp: 400,
   invalid_token: 401,
+  device_revoked: 401,
   invalid_client: 401,
   forbidden: 403,
   insufficient_scope: 403,
@@ -94,11 +95,19 @@ export class ServiceError extends Error {
   }
 }
 
+/** To whoever comes from, or by way of, a machine that its account trusts no more. */
+export function deviceRevoked(): ServiceError {
+  return new ServiceError(
+    'device_revoked',
+    'This device is trusted no more: its account, or an admin, revoked it. Trust it anew to go on.',
+  );
+}
+
 function statusOf(code: string): number {
   return Object.hasOwn(errorStatus, code) ? errorStatus[code as ErrorCode] : 500;
 }
 
-/** The one error shape of the wire (decisions.md "Error body"). */
+/** The one error shape of the wire (docs/errors.md). */
 export interface ErrorBody {
   readonly error: string;
   readonly error_description: string;

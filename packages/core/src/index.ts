@@ -1,4 +1,6 @@
+// Errors
 export {
+  deviceRevoked,
   errorStatus,
   ServiceError,
   toErrorBody,
@@ -10,11 +12,16 @@ export {
   type ServiceErrorOptions,
   type TransportErrorCode,
 } from './errors.ts';
+export { isDiskFull, whyNotWritten } from './disk.ts';
+export { reasonOf } from './reason.ts';
+
+// What is injected
 export { sleep, systemClock, toTimestamp, type Clock, type Timer } from './clock.ts';
 export { randomSecret, systemRandom, type Random } from './random.ts';
 export { createIds, isId, type IdPrefix, type Ids } from './ids.ts';
 export { inDialect, neutralDialect, type Dialect } from './dialect.ts';
 export {
+  type AccountEmails,
   isLoginRequired,
   silentLog,
   silentReporter,
@@ -31,15 +38,29 @@ export {
   type Wakeups,
 } from './ports.ts';
 export { createLocalWakeups } from './wakeups.ts';
+
+// Lists by page
+export {
+  badOffset,
+  decodePlace,
+  pageOf,
+  partBytes,
+  readPage,
+  readPart,
+  type Page,
+  type Part,
+  type Place,
+} from './cursor.ts';
+
+// What the domains and the apps decide alike
 export { fullJitter } from './backoff.ts';
-export { nestsTooDeep } from './nesting.ts';
-export { createLatch, type Latch } from './latch.ts';
-export { severities, type SeverityName } from './severities.ts';
+export { keepDigits, mayLoseDigits } from './exact-json.ts';
 export { isJsonObject } from './json-object.ts';
+export { createLatch, type Latch } from './latch.ts';
 export { isLoopback } from './loopback.ts';
-export { printable } from './printable.ts';
-export { badOffset, decodePlace, pageOf, readPage, type Page, type Place } from './cursor.ts';
+export { shellWord } from './shell-word.ts';
 export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';
-export { organizationTypes, roles, type OrganizationType, type Role } from './organization.ts';
-export { isDiskFull, whyNotWritten } from './disk.ts';
+export { jsonExcess, maxBodyValues, nestsTooDeep } from './nesting.ts';
+export { printable, printableJson } from './printable.ts';
+export { severities, type SeverityName } from './severities.ts';

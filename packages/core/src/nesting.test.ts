@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nestsTooDeep } from './nesting.ts';
+import { jsonExcess, maxBodyValues, nestsTooDeep } from './nesting.ts';
 
 test.each([
   ['flat', '{"a":[1,{"b":2}]}', false],
@@ -15,4 +15,17 @@ test.each([
 
 test('what JSON.stringify makes of shallow values is never too deep', () => {
   fc.assert(fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => !nestsTooDeep(JSON.stringify(value))));
+});
+
+const most = (pattern: string, count: number) => pattern.repeat(count).slice(0, -1);
+
+test.each([
+  ['items', `[${most('0,', maxBodyValues)}]`, undefined],
+  ['an item more', `[${most('0,', maxBodyValues + 1)}]`, 'values'],
+  ['empty objects', `[${most('{},', maxBodyValues / 2)}]`, undefined],
+  ['an empty object more', `[${most('{},', maxBodyValues / 2 + 1)}]`, 'values'],
+  ['commas in text', JSON.stringify([','.repeat(maxBodyValues), '[{'.repeat(maxBodyValues)]), undefined],
+  ['too deep before they are too many', '['.repeat(maxBodyValues + 1), 'depth'],
+])('values of a text: %s', (_, text, excess) => {
+  expect(jsonExcess(text)).toBe(excess);
 });

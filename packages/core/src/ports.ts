@@ -56,13 +56,16 @@ export interface WakeListener {
   wake(): void;
 }
 
-/** What stands behind credentials: a login or an API key, by its id. */
+/** What others stand on: a login, an API key or a trusted device, by its id. */
 export interface Grants {
+  /** Counts what is told of revocations: taken before a grant is looked at, it is what a watch of that grant goes on from. */
+  readonly changes: number;
   /**
    * `listener` is told once, soon after the grant or its token stands no more, or gives no more what the listener needs,
-   * whoever saw to that. Each watch has a listener of its own.
+   * whoever saw to that. Each watch has a listener of its own. `since`: the `changes` at which the grant was seen to stand,
+   * so that what came between that and the watch is told, too; without it, the grant is looked at now.
    */
-  watch(grantId: string, listener: GrantListener): void;
+  watch(grantId: string, listener: GrantListener, since?: number): void;
   unwatch(grantId: string, listener: GrantListener): void;
 }
 
@@ -103,3 +106,9 @@ export const silentLog: Log = {
   warn: () => undefined,
   error: () => undefined,
 };
+
+/** Knows accounts' e-mail addresses, as they are at the moment. */
+export interface AccountEmails {
+  /** By id; an account that is there no more has none. */
+  emails(accountIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}

@@ -1,12 +1,12 @@
+import type { Endpoint } from '../contract/endpoint.ts';
 import { ServiceError } from '../errors.ts';
-import { isLoginRequired } from '../ports.ts';
-import type { CalledEndpoint, CallOptions, ClientOptions } from './call.ts';
+import { isLoginRequired, type TokenSource } from '../ports.ts';
 
 /** Attempts a call with the bearer that its row needs, and once more with another where that one is refused with 401. */
 export async function withBearer<T>(
-  { tokens }: ClientOptions,
-  { auth }: Pick<CalledEndpoint, 'auth'>,
-  call: CallOptions,
+  { tokens }: { readonly tokens?: TokenSource },
+  { auth }: Pick<Endpoint, 'auth'>,
+  call: { readonly bearer?: string; readonly signal?: AbortSignal },
   attempt: (bearer: string | undefined) => Promise<T>,
 ): Promise<T> {
   const needsBearer = auth !== 'none';
@@ -30,6 +30,8 @@ export async function withBearer<T>(
   } catch (error) {
     const mayRefresh = needsBearer && tokens !== undefined && call.bearer === undefined;
     if (!mayRefresh || !(error instanceof ServiceError) || error.status !== 401) throw error;
+    // The bearer is good: it is the machine that is not.
+    if (error.code === 'device_revoked') throw error;
     return once(true);
   }
 }

@@ -32,7 +32,7 @@ export const account = {
   settings: {
     id: 'account.settings',
     area: 'account',
-    summary: "The organization's managed settings for the code CLI; 204 where there are none",
+    summary: "The organization's managed settings, for its members' programs; 204 where there are none",
     method: 'GET',
     path: '/api/agent_code/settings',
     auth: 'access_token',

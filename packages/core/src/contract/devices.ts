@@ -38,7 +38,8 @@ export const devices = {
   revoke: {
     id: 'devices.revoke',
     area: 'devices',
-    summary: 'Revokes a trusted device of the caller: its token proves nothing from now on',
+    summary:
+      'Revokes a trusted device of the caller: its token proves nothing, and bridges registered with it end',
     method: 'DELETE',
     path: '/api/auth/trusted_devices/{device_id}',
     auth: 'access_token',

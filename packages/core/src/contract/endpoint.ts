@@ -75,6 +75,8 @@ export interface Endpoint {
    * an empty object where it asks for one.
    */
   readonly emptyBody?: 'none' | 'object';
+  /** It has OTLP's JSON: 64-bit integers keep their digits, and bytes that are no UTF-8 become U+FFFD, so that a bad text costs no records. */
+  readonly otlpJson?: true;
   /** By success status; `null`: no body. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
   /**

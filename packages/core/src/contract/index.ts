@@ -52,7 +52,7 @@ export {
 export { headerNames, secretHeaders } from './headers.ts';
 export { isRateLimited, refusalStatuses } from './statuses.ts';
 export { families, familyTimeoutMs, type Family } from './families.ts';
-export { Bootstrap, type CurrentUserAccess, type ManagedSettings } from '../schemas/account.ts';
+export { Bootstrap, nobodyId, type CurrentUserAccess, type ManagedSettings } from '../schemas/account.ts';
 export { deviceGrantType, firstPartyClient, gatewayClient } from './oauth.ts';
 export { scopes } from '../scopes.ts';
 export { workerVersion } from './worker.ts';

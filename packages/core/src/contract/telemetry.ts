@@ -29,6 +29,7 @@ export const telemetry = {
     permission: 'read',
     headers: EventBatchHeaders,
     body: EventBatch,
+    otlpJson: true,
     responses: { 200: z.looseObject({ accepted: z.number().int() }) },
     errors: [400, 401, 413, 429, 500],
     limits: { bodyBytes: 8 * 1024 * 1024 },

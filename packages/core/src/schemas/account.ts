@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { roles } from '../organization.ts';
 
+/** The account of the bootstrap document where nobody is signed in: the nil UUID (RFC 9562 5.9). */
+export const nobodyId = '00000000-0000-0000-0000-000000000000';
+
 export const Bootstrap = z.looseObject({
   account: z.looseObject({
     uuid: z.string(),

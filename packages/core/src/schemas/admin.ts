@@ -8,7 +8,9 @@ export const auditActions = [
   'account.close',
   'account.erase',
   'account.export',
+  'account.lock',
   'account.remove',
+  'account.unlock',
   'access_token.revoke',
   'api_key.add',
   'api_key.revoke',
@@ -20,6 +22,7 @@ export const auditActions = [
   'login.revoke',
   'membership.end',
   'membership.set',
+  'network.lock',
   'organization.add',
   'organization.change',
   'organization.close',
@@ -57,9 +60,10 @@ export const Person = z.looseObject({
 
 /** No more than what no address can be without; nor what is not to be seen, and would make two addresses look alike. */
 export const emailForm = /^[^\s\p{C}@]{1,64}@[^\s\p{C}@]{1,190}$/u;
+export const Email = z.string().regex(emailForm, 'must be an e-mail address');
 
 export const AddPersonRequest = z.looseObject({
-  email: z.string().regex(emailForm, 'must be an e-mail address'),
+  email: Email,
   role: RoleName.default('member'),
 });
 
@@ -67,6 +71,14 @@ export const AddedPerson = Person.extend({
   setup_link: z
     .exactOptional(z.string())
     .describe('sets the password, once; only where the account is no use to anybody yet'),
+});
+
+export const UnlockedPerson = z.looseObject({
+  id: z.string(),
+  email: z.string(),
+  was_locked: z
+    .boolean()
+    .describe('whether wrong passwords had locked it; those so far count no more, be it or not'),
 });
 
 export const ChangeRoleRequest = z.looseObject({ role: RoleName });
@@ -111,6 +123,7 @@ export const OrganizationLogin = z.looseObject({
   client_id: z.string(),
   client_name: z.string().nullable().describe('`null`: the client was removed'),
   scope: z.string(),
+  address: z.string().nullable().describe('where the program logged in from; `null`: not known'),
   created_at: Timestamp,
   refreshed_at: Timestamp.nullable().describe('`null`: never'),
   expires_at: Timestamp,
@@ -119,6 +132,8 @@ export const OrganizationLogin = z.looseObject({
 export const OrganizationSignIn = z.looseObject({
   id: z.string(),
   account: AccountReference,
+  address: z.string().nullable().describe('where the person signed in from; `null`: not known'),
+  user_agent: z.string().nullable().describe('what the browser calls itself; `null`: not known'),
   created_at: Timestamp,
   expires_at: Timestamp,
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParam, JsonObject, Timestamp, Uuid } from './common.ts';
+import { integerParam, JsonObject, ShownAccount, Timestamp, Uuid } from './common.ts';
 
 export const EnvironmentParams = z.object({ env_id: z.string() });
 export const WorkParams = z.object({ env_id: z.string(), work_id: z.string() });
@@ -109,6 +109,7 @@ export const OrganizationEnvironment = z.looseObject({
   status: EnvironmentStatus,
   last_seen_at: Timestamp,
   active_sessions: z.number().int(),
+  account: z.exactOptional(ShownAccount).describe('an addition of ours: whose bridge it is'),
 });
 export type OrganizationEnvironment = z.infer<typeof OrganizationEnvironment>;
 

@@ -19,5 +19,11 @@ export function integerParam(min: number, max: number) {
 
 export const Deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) });
 
+/** An account as records show it. */
+export const ShownAccount = z.looseObject({
+  id: z.string(),
+  email: z.exactOptional(z.string().nullable()).describe('where it is read; `null`: it is there no more'),
+});
+
 /** RFC 8288: where the next page of a list is, with `rel="next"`; absent on the last one. */
 export const NextPage = z.object({ link: z.exactOptional(z.string()) });

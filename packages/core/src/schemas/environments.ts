@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParam, JsonObject, Timestamp } from './common.ts';
+import { integerParam, JsonObject, ShownAccount, Timestamp } from './common.ts';
 
 /** A remote compute environment; the bridge's share its id space. */
 export const ManagedEnvironment = z.looseObject({
@@ -7,6 +7,7 @@ export const ManagedEnvironment = z.looseObject({
   machine_name: z.string(),
   directory: z.string(),
   metadata: JsonObject,
+  account: z.exactOptional(ShownAccount).describe('an addition of ours: who created it'),
   created_at: z.exactOptional(Timestamp),
   updated_at: z.exactOptional(Timestamp),
   archived_at: z.exactOptional(z.nullable(Timestamp)),

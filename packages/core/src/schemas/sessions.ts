@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sessionStatuses } from '../session-statuses.ts';
-import { integerParam, JsonObject, Timestamp, Uuid } from './common.ts';
+import { Email } from './admin.ts';
+import { integerParam, JsonObject, ShownAccount, Timestamp, Uuid } from './common.ts';
 
 /** Of one request that creates a session or appends to one. */
 const maxEventsPerRequest = 500;
@@ -28,6 +29,9 @@ export const SessionEvent = z.looseObject({
   seq: z.number().int().positive(),
   type: z.string(),
   session_id: z.string(),
+  account: z
+    .exactOptional(ShownAccount)
+    .describe("an addition of ours: the member who sent it; a worker's and the service's have none"),
   created_at: Timestamp,
   data: JsonObject,
 });
@@ -64,16 +68,7 @@ export const Session = z.looseObject({
   work_id: z.string(),
   status: SessionStatus,
   tags: z.array(z.string()),
-  account: z
-    .exactOptional(
-      z.looseObject({
-        id: z.string(),
-        email: z
-          .exactOptional(z.string().nullable())
-          .describe('where sessions are read; `null`: it is there no more'),
-      }),
-    )
-    .describe('an addition of ours: who created it'),
+  account: z.exactOptional(ShownAccount).describe('an addition of ours: who created it'),
   created_at: Timestamp,
   updated_at: Timestamp,
   last_seq: z
@@ -90,6 +85,9 @@ export const SessionsQuery = z.object({
   limit: z.exactOptional(integerParam(1, Number.MAX_SAFE_INTEGER)),
   offset: z.exactOptional(z.string()),
   account_id: z.exactOptional(Uuid.min(1)).describe('only those that this account created'),
+  account_email: z
+    .exactOptional(Email)
+    .describe('only those that the account with this address created; of both, what fits both'),
   environment_id: z.exactOptional(z.string().min(1)).describe('only those of this environment'),
   status: z
     .exactOptional(z.string().regex(statusList, 'must be statuses of a session, with commas between them'))

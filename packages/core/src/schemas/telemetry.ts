@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { severities, type SeverityName } from '../severities.ts';
+import { Email } from './admin.ts';
 import { integerParam, Timestamp, Uuid } from './common.ts';
 
 /** OTLP `AnyValue`: one of the members is set. */
@@ -30,7 +31,7 @@ export type LogRecord = z.infer<typeof LogRecord>;
 const SentAt = z.exactOptional(z.string()).describe("the sender's clock: epoch milliseconds, or RFC 3339");
 
 export const EventBatchHeaders = z.object({
-  'x-service-name': z.string().min(1).max(128),
+  'x-service-name': z.string().min(1),
   'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
   'x-sent-at': SentAt,
 });
@@ -68,7 +69,6 @@ const when = z.iso.datetime({ offset: true });
 /** `key=value`: a text, number or boolean that reads so; in double quotes, a text alone. */
 const AttributeFilter = z
   .string()
-  .min(3)
   .max(1024)
   .regex(/^[^=]+=/s, 'must be key=value');
 
@@ -79,14 +79,25 @@ const recordFilters = {
   event_from: z.exactOptional(when).describe("by the sender's clock, inclusive"),
   event_to: z.exactOptional(when).describe("by the sender's clock, exclusive"),
   min_severity: z
-    .exactOptional(z.union([z.enum(Object.keys(severities) as [SeverityName]), integerParam(0, 24)]))
+    .exactOptional(
+      z.union([z.enum(Object.keys(severities) as [SeverityName]), integerParam(0, 24)], {
+        error: `must be ${Object.keys(severities).join(', ')} or a number from 0 to 24`,
+      }),
+    )
     .describe('trace, debug, info, warn, error, fatal, or a number of OTLP'),
   account_id: z.exactOptional(Uuid.min(1)).describe('only those that this account sent'),
+  account_email: z
+    .exactOptional(Email)
+    .describe('only those that the account with this address sent; of both, what fits both'),
   service: z.exactOptional(z.string().min(1).max(256)),
   event_name: z.exactOptional(z.string().min(1).max(256)),
   trace_id: z.exactOptional(z.string().regex(/^[0-9a-fA-F]{32}$/, 'must be 16 bytes in hex')),
   attribute: z
-    .exactOptional(z.union([AttributeFilter, z.array(AttributeFilter).max(8)]))
+    .exactOptional(
+      z.union([AttributeFilter, z.array(AttributeFilter).max(8)], {
+        error: 'must be at most 8, each key=value',
+      }),
+    )
     .describe('key=value of the record or its resource; may be repeated, and then all must hold'),
   text: z.exactOptional(z.string().min(1).max(256)).describe('in the body or an attribute, in any case'),
 };
@@ -117,6 +128,7 @@ export const TelemetryRecord = z.looseObject({
   id: z.number().int().describe('rises with every record that is stored'),
   received_at: Timestamp,
   account_id: z.string(),
+  account_email: z.exactOptional(z.string().nullable()).describe('null once the account is there no more'),
   service_name: z.string(),
   skew_ms: z.exactOptional(z.number()).describe("how far ahead the sender's clock was, where it said so"),
   record: LogRecord,

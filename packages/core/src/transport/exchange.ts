@@ -1,6 +1,6 @@
 import { readText } from './body.ts';
 import type { AnswerHandler, AnswerHead, Control } from './dispatch.ts';
-import { transportFailure } from './failure.ts';
+import { closedByCaller, transportFailure } from './failure.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 /** So much of a body may wait for its reader; then the connection is not read on. */
@@ -12,6 +12,7 @@ const maxWaitingBytes = 64 * 1024;
  */
 export class Exchange implements AnswerHandler {
   readonly #request: TransportRequest;
+  readonly #isClosed: () => boolean;
   readonly #chunks: Uint8Array[] = [];
   #waitingBytes = 0;
   #state: 'head' | 'body' | 'ended' | 'failed' = 'head';
@@ -22,8 +23,10 @@ export class Exchange implements AnswerHandler {
   #onFailure: ((error: unknown) => void) | undefined;
   #onChange: (() => void) | undefined;
 
-  constructor(request: TransportRequest) {
+  /** Of a transport, that may be closed meanwhile. */
+  constructor(request: TransportRequest, isClosed: () => boolean) {
     this.#request = request;
+    this.#isClosed = isClosed;
   }
 
   /** Starts it with `dispatch`, and resolves when the head is there. */
@@ -81,7 +84,8 @@ export class Exchange implements AnswerHandler {
 
   failed(error: unknown): void {
     if (this.#state === 'ended' || this.#state === 'failed') return;
-    this.#failure = transportFailure(error, this.#request.url, this.#request.signal);
+    const { url, signal } = this.#request;
+    this.#failure = this.#isClosed() ? closedByCaller(error) : transportFailure(error, url, signal);
     this.#onFailure?.(this.#failure);
     this.#end('failed');
   }

@@ -1,4 +1,5 @@
 import { TransportError } from '../errors.ts';
+import { reasonOf } from '../reason.ts';
 import { tlsFailure } from './tls-failure.ts';
 
 const words: Readonly<Record<string, string>> = {
@@ -29,9 +30,16 @@ export function transportFailure(cause: unknown, url: string, signal?: AbortSign
   }
   const insecure = tlsFailure(code, origin);
   if (insecure !== undefined) return new TransportError('insecure', insecure, { cause });
-  return new TransportError('unreachable', `${origin} cannot be reached: ${words[code] ?? oneLine(cause)}`, {
+  return new TransportError('unreachable', `${origin} cannot be reached: ${words[code] ?? reasonOf(cause)}`, {
     cause,
   });
+}
+
+/**
+ * Who closes the transport has aborted whatever went over it: whoever tries again until there is a service would do so for ever.
+ */
+export function closedByCaller(cause: unknown): TransportError {
+  return new TransportError('aborted', 'the transport was closed', { cause });
 }
 
 /** Node wraps: `fetch failed` has the reason in `cause`, a name with several addresses an AggregateError. */
@@ -42,8 +50,4 @@ function codeOf(error: unknown): string {
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
   return '';
-}
-
-function oneLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim();
 }

@@ -25,15 +25,17 @@ export function http1Transport(options: TransportOptions = {}): Transport {
     }
     return client;
   }
+  let isClosed = false;
   return {
     send(request) {
-      return new Exchange(request).answer((handler) => {
+      return new Exchange(request, () => isClosed).answer((handler) => {
         const url = new URL(request.url);
         return clientOf(url.origin).dispatch(outgoing(request, url), handler);
       });
     },
     ...(ca && { ca }),
     async close() {
+      isClosed = true;
       await Promise.all(Array.from(clients.values(), (client) => client.close()));
     },
   };

@@ -260,6 +260,27 @@ test('a connection that rests holds no process', async () => {
   expect(stdout).toBe('{}\n');
 });
 
+describe.each([
+  ['http1', () => http1Transport({ proxyFromEnvironment: false })],
+  ['undici', () => undiciTransport({ proxyFromEnvironment: false })],
+] as const)('%s', (_, make) => {
+  test('a transport that is closed has aborted what went over it, and sends no more', async () => {
+    const url = await serve((request, response) => {
+      if (request.url === '/body') response.writeHead(200).flushHeaders();
+      else void transport.close();
+    });
+    const transport = make();
+    const answer = await transport.send(get(`${url}/body`, { idleMs: 0 }));
+    const text = answer.text();
+    const aborted = { name: 'TransportError', code: 'aborted' };
+    await Promise.all([
+      expect(transport.send(get(url))).rejects.toMatchObject(aborted),
+      expect(text).rejects.toMatchObject(aborted),
+    ]);
+    await expect(transport.send(get(url))).rejects.toMatchObject(aborted);
+  });
+});
+
 describe('sendWithRetries', () => {
   function scripted(...answers: (number | 'reset')[]): Promise<string> {
     return serve((request, response) => {

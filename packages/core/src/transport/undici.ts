@@ -14,15 +14,19 @@ export function undiciTransport(options: TransportOptions = {}): Transport {
     proxyFromEnvironment && hasEnvironmentProxy()
       ? new EnvHttpProxyAgent({ ...pool, ...(trust && { requestTls: trust, proxyTls: trust }) })
       : new Agent(pool);
+  let isClosed = false;
   return {
     send(request) {
-      return new Exchange(request).answer((handler) => {
+      return new Exchange(request, () => isClosed).answer((handler) => {
         const url = new URL(request.url);
         return dispatchOver(agent, url.origin)(outgoing(request, url), handler);
       });
     },
     proxyFor: (url) => (proxyFromEnvironment ? environmentProxy(url) : undefined),
     ...trust,
-    close: () => agent.destroy(),
+    close() {
+      isClosed = true;
+      return agent.destroy();
+    },
   };
 }

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { AddedPerson, AddPersonRequest, ChangeRoleRequest, PageQuery, Person } from '../../schemas/admin.ts';
+import {
+  AddedPerson,
+  AddPersonRequest,
+  ChangeRoleRequest,
+  PageQuery,
+  Person,
+  UnlockedPerson,
+} from '../../schemas/admin.ts';
 import { Deleted, NextPage, Uuid } from '../../schemas/common.ts';
 import { Roles } from '../../schemas/oauth.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -53,6 +60,21 @@ export const people = {
     body: ChangeRoleRequest,
     responses: { 200: Person },
     errors: [400, 401, 403, 404, 409],
+    transport: 'json',
+    extension: true,
+  },
+  unlockPerson: {
+    id: 'admin.unlockPerson',
+    area: 'admin',
+    summary: 'Ends the lock-outs of a member whom too many wrong passwords shut out',
+    method: 'POST',
+    path: '/api/admin/people/{account_id}/unlock',
+    auth: 'access_token',
+    scope: 'vendor_api',
+    permission: 'manage_projects',
+    params: PersonParams,
+    responses: { 200: UnlockedPerson },
+    errors: [401, 403, 404],
     transport: 'json',
     extension: true,
   },
