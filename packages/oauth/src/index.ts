@@ -29,6 +29,7 @@ export {
   type SystemTokenStore,
   type SystemTokenStoreOptions,
 } from './store/system.ts';
-export { systemKeychain, type Keychain, type SystemKeychainOptions } from './store/keychain.ts';
+export type { Keychain } from './store/keychain.ts';
+export { systemKeychain, type SystemKeychainOptions } from './store/system-keychain.ts';
 export { memoryTokenStore } from './store/memory.ts';
 export { environmentToken } from './store/environment.ts';

@@ -47,7 +47,7 @@ test("the README's program logs in, stores the login and calls the service with 
   );
   expect(stdout).toBe('Logged in as me@example.com\n');
   expect(stderr).toMatch(
-    /^The login is kept in a file: .*D-Bus.*\.\nOpen http:\S+\/device, enter BCDF-GHJK\n$/,
+    /^Open http:\S+\/device, enter BCDF-GHJK\nThe login is kept in a file: .*D-Bus.*\.\n$/,
   );
   const store = fileTokenStore({ directory: join(folder, 'logins') });
   expect(await store.load('default')).toMatchObject({ refreshToken: 'rt-1' });

@@ -1,3 +1,5 @@
+import { reasonOf } from '@sallyport/core';
+
 /** How a login in the browser ended, for the person who looks at the browser. */
 export interface LoginOutcome {
   readonly status: number;
@@ -24,7 +26,7 @@ export const alreadyUsed: LoginOutcome = {
 };
 
 export function failed(error: unknown): LoginOutcome {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = reasonOf(error);
   return { status: 400, title: 'The login failed', text };
 }
 

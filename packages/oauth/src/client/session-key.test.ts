@@ -97,6 +97,10 @@ test('says what to do without an organization, or with several', async () => {
     code: 'organization_required',
     message: expect.stringContaining('org-1, org-2') as string,
   });
+  const named = account('org-1', 'org-2');
+  Object.assign(named.account.memberships[1]!.organization, { name: 'Team' });
+  server.on('/api/bootstrap', { body: named });
+  await expect(login()).rejects.toThrow('org-1, Team (org-2)');
 });
 
 test('passes on that the session key was refused', async () => {

@@ -1,6 +1,6 @@
 import { ServiceError } from '@sallyport/core';
 import { createClient, type Client } from '@sallyport/core/client';
-import { firstPartyClient } from '@sallyport/core/contract';
+import { firstPartyClient, nobodyId } from '@sallyport/core/contract';
 import type { Credentials } from '../store/token-store.ts';
 import { beginAuthorization, finishAuthorization } from './authorization.ts';
 import { discover } from './discovery.ts';
@@ -41,21 +41,24 @@ export function loginWithSessionKey(login: SessionKeyLogin): Promise<Credentials
   });
 }
 
-const nilUuid = '00000000-0000-0000-0000-000000000000';
-
 async function organizationOf(
   client: Client,
   call: { bearer: string; signal?: AbortSignal },
 ): Promise<string> {
   const { account } = await client.account.bootstrap(call);
   // Who calls with an invalid credential is nobody to the bootstrap document, which has no 401.
-  if (account.uuid === nilUuid)
+  if (account.uuid === nobodyId)
     throw new ServiceError('invalid_token', 'The session key is not known to this gateway, or has expired.');
-  const [first, ...others] = account.memberships.map(({ organization }) => organization.uuid);
+  const [first, ...others] = account.memberships.map(({ organization }) => organization);
   if (first === undefined) throw new LoginError('no_organization', 'The account belongs to no organization.');
   if (others.length > 0) {
-    const all = [first, ...others].join(', ');
-    throw new LoginError('organization_required', `The account belongs to several organizations: ${all}.`);
+    const shown = [first, ...others].map(({ uuid, name }) =>
+      name === undefined ? uuid : `${name} (${uuid})`,
+    );
+    throw new LoginError(
+      'organization_required',
+      `The account belongs to several organizations: ${shown.join(', ')}.`,
+    );
   }
-  return first;
+  return first.uuid;
 }

@@ -1,8 +1,10 @@
-import { ServiceError, toTimestamp, type AccountData } from '@sallyport/core';
+import { toTimestamp, type AccountData, type Part } from '@sallyport/core';
+import { unknownAccount } from './accounts.ts';
 import type { OfAccount } from './admin-ports.ts';
 import { shownAuditEntry } from './audit.ts';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
+import { checkOutcome } from './members.ts';
 import { scopeToWire } from './wire-scopes.ts';
 
 /** What the authorization server keeps of an account. */
@@ -80,13 +82,7 @@ export function createAccountData(context: Context): OAuthAccountData {
     }),
 
     async close(accountId) {
-      const { outcome } = await acts.closeAccount({ accountId });
-      if (outcome === 'unknown') throw new ServiceError('not_found', 'There is no such account.');
-      if (outcome === 'last_admin')
-        throw new ServiceError(
-          'conflict',
-          'The account is the last admin of an organization: make another account an admin of it first.',
-        );
+      checkOutcome((await acts.closeAccount({ accountId })).outcome, unknownAccount);
       tellRevocation(context);
     },
 
@@ -98,24 +94,24 @@ export function createAccountData(context: Context): OAuthAccountData {
 
   async function* audit(accountId: string): AsyncIterable<object> {
     for (let after = 0; ;) {
-      const entries = await reads.accountAudit({ accountId, after, limit: pageRows });
-      yield* entries.map(shownAuditEntry);
-      after = entries.at(-1)?.id ?? after;
-      if (entries.length < pageRows) return;
+      const { items, isLast } = await reads.accountAudit({ accountId, after, limit: pageRows });
+      yield* items.map(shownAuditEntry);
+      after = items.at(-1)?.id ?? after;
+      if (isLast) return;
     }
   }
 }
 
 async function* shown<Item extends { readonly id: string }>(
   accountId: string,
-  read: (part: OfAccount) => Promise<readonly Item[]>,
+  read: (part: OfAccount) => Promise<Part<Item>>,
   show: (item: Item) => object,
 ): AsyncIterable<object> {
   for (let after = ''; ;) {
-    const items = await read({ accountId, after, limit: pageRows });
+    const { items, isLast } = await read({ accountId, after, limit: pageRows });
     yield* items.map(show);
     after = items.at(-1)?.id ?? after;
-    if (items.length < pageRows) return;
+    if (isLast) return;
   }
 }
 

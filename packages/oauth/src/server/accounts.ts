@@ -1,8 +1,9 @@
-import { ServiceError } from '@sallyport/core';
+import { ServiceError, toTimestamp } from '@sallyport/core';
 import { emailForm } from '@sallyport/core/contract';
 import type { Audit } from './audit.ts';
 import { createFailures } from './failures.ts';
 import { networkOf } from './network.ts';
+import { unknownOrganization } from './organizations.ts';
 import { createPasswords } from './password.ts';
 import type { Context } from './context.ts';
 import type { Account, Role, SessionOrigin } from './records.ts';
@@ -32,6 +33,10 @@ export interface Accounts {
   /** By e-mail address, else the owner; throws `not_found`. */
   find(email?: string): Promise<ShownAccount>;
   get(accountId: string): Promise<ShownAccount | undefined>;
+  /** The e-mail addresses of those of these accounts that there are, by id. */
+  emails(accountIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The account with this e-mail address, in either case. */
+  idOf(email: string): Promise<string | undefined>;
   setPassword(accountId: string, password: string): Promise<void>;
   /**
    * Sets the password of who knows the present one; all sessions end, and one begins. Throws `access_denied` (401) for a
@@ -80,7 +85,8 @@ export function createAccounts(
     address: string,
   ): Promise<boolean> {
     const network = networkOf(address);
-    const counter = `${name} ${network}`;
+    // What was counted before the account was unlocked is under another name.
+    const counter = `${name} ${account?.unlocks ?? 0} ${network}`;
     const blockedMs = Math.max(byAccount.blockedMs(counter) ?? 0, byAddress.blockedMs(network) ?? 0);
     if (blockedMs > 0)
       throw new ServiceError('rate_limited', 'There were too many wrong passwords.', {
@@ -98,8 +104,28 @@ export function createAccounts(
       log.warn({ accountId: account?.id, address }, 'a password was wrong');
       // Not the name that was typed: people type passwords there, too.
       await audit.record({ action: 'sign_in', outcome: 'failed', accountId: account?.id ?? null });
+      await tellLocks(account?.id, network, {
+        accountMs: byAccount.confirm(counter),
+        networkMs: byAddress.confirm(network),
+      });
     }
     return isRight;
+  }
+
+  /** Locks that the last wrong password brought about, with how long they last. */
+  async function tellLocks(
+    accountId: string | undefined,
+    network: string,
+    lasting: { readonly accountMs: number | undefined; readonly networkMs: number | undefined },
+  ): Promise<void> {
+    const { accountMs, networkMs } = lasting;
+    const until = (lastsMs: number) => ({ until: toTimestamp(clock.now() + lastsMs) });
+    // A name that is nobody's locks nobody out.
+    if (accountMs !== undefined && accountId !== undefined)
+      await audit.record({ action: 'account.lock', accountId, details: until(accountMs) });
+    // Of no organization: people of several may be behind it.
+    if (networkMs !== undefined)
+      await audit.record({ action: 'network.lock', subject: network, seenBy: [], details: until(networkMs) });
   }
 
   async function ownOrganization(): Promise<string> {
@@ -114,8 +140,7 @@ export function createAccounts(
       const blank = newAccount(context, email);
       if (password !== undefined) checkPassword(password);
       const organization = organizationId ?? (await ownOrganization());
-      if (!(await reads.organization({ organizationId: organization })))
-        throw new ServiceError('not_found', 'The organization is not known.');
+      if (!(await reads.organization({ organizationId: organization }))) throw unknownOrganization();
       const passwordHash = password === undefined ? null : await passwords.hash(password);
       const account = { ...blank, passwordHash };
       if (!(await acts.addAccount({ account, organizationId: organization, role })))
@@ -128,7 +153,7 @@ export function createAccounts(
         email === undefined
           ? await reads.defaultAccount()
           : await reads.accountByEmail({ email: email.toLowerCase() });
-      if (!account) throw new ServiceError('not_found', 'There is no such account.');
+      if (!account) throw unknownAccount();
       return shownAccount(account);
     },
 
@@ -136,6 +161,13 @@ export function createAccounts(
       const account = await reads.account({ accountId });
       return account && shownAccount(account);
     },
+
+    async emails(accountIds) {
+      const known = await reads.accountEmails({ accountIds });
+      return new Map(known.map(({ id, email }) => [id, email]));
+    },
+
+    idOf: async (email) => (await reads.accountByEmail({ email: email.toLowerCase() }))?.id,
 
     async setPassword(accountId, password) {
       checkPassword(password);
@@ -204,7 +236,12 @@ export function createAccounts(
 /** Throws `invalid_request` for what is no e-mail address. */
 export function newAccount({ ids, clock }: Pick<Context, 'ids' | 'clock'>, email: string): Account {
   if (!emailForm.test(email)) throw new ServiceError('invalid_request', 'This is not an e-mail address.');
-  return { id: ids.uuid(), email: email.toLowerCase(), passwordHash: null, createdAt: clock.now() };
+  const id = ids.uuid();
+  return { id, email: email.toLowerCase(), passwordHash: null, createdAt: clock.now(), unlocks: 0 };
+}
+
+export function unknownAccount(): ServiceError {
+  return new ServiceError('not_found', 'There is no such account.');
 }
 
 export function shownAccount({ id, email, passwordHash, createdAt }: Account): ShownAccount {

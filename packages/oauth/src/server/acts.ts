@@ -2,7 +2,6 @@ import type { AdminActs, Removed } from './admin-ports.ts';
 import type { CodeTerms, CodeVerdict, PresentedCode } from './code.ts';
 import type { DecisionVerdict, DeviceTerms, PollVerdict, PresentedDeviceCode } from './device-grant.ts';
 import type { PresentedRefresh, RefreshTerms, RefreshVerdict } from './family.ts';
-import type { LoginOwner } from './logins.ts';
 import type {
   Account,
   ApiKey,
@@ -10,6 +9,7 @@ import type {
   Code,
   DeviceGrant,
   Family,
+  LoginOwner,
   Organization,
   Role,
   Session,
@@ -27,7 +27,9 @@ export interface NewAccount {
 }
 
 /** What may change of an organization; what is left out stays. */
-export type OrganizationChanges = Partial<Pick<Organization, 'type' | 'rateLimitTier' | 'capabilities'>>;
+export type OrganizationChanges = Partial<
+  Pick<Organization, 'type' | 'rateLimitTier' | 'capabilities' | 'zeroDataRetention'>
+>;
 
 /**
  * The atomic acts of the authorization server. Each loads, calls the judgement of this package and saves, in one
@@ -59,13 +61,14 @@ export interface OAuthActs extends AdminActs {
     readonly organizationId: string;
     readonly changes: OrganizationChanges;
   }): Promise<Organization | undefined>;
-  /** `value` is JSON text. */
+  /** `value` is JSON text. An organization has `max` of them, and names and values of `maxBytes` together. */
   setSetting(argument: {
     readonly organizationId: string;
     readonly name: string;
     readonly value: string;
     readonly max: number;
-  }): Promise<'set' | 'unknown' | 'too_many'>;
+    readonly maxBytes: number;
+  }): Promise<'set' | 'unknown' | 'too_many' | 'too_large'>;
   /** `false` where there is no such setting. */
   unsetSetting(argument: { readonly organizationId: string; readonly name: string }): Promise<boolean>;
   /** Makes an account a member, unless it is to be one already, or changes its role. An organization keeps an admin. */

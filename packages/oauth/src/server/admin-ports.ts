@@ -1,6 +1,6 @@
+import type { Part } from '@sallyport/core';
 import type { AuditEntry, NewAuditEntry } from './audit-entry.ts';
-import type { After } from './reads.ts';
-import type { Account, ApiKey, Client, Family, Role, Session, TrustedDevice } from './records.ts';
+import type { Account, After, ApiKey, Client, Family, Role, Session, TrustedDevice } from './records.ts';
 
 /** A page of a list that is sorted by creation, newest first: what comes before that place. */
 export interface NewestFirst {
@@ -52,6 +52,16 @@ export interface AdminActs {
     readonly sessionId: string;
     readonly organizationId: string;
   }): Promise<{ readonly accountId: string } | undefined>;
+  /**
+   * Begins a new count of an account's wrong passwords, of a member alone where an organization is named. `wasLocked`: an
+   * `account.lock` of the last `windowMs` still held, and none unlocked it.
+   */
+  unlockAccount(argument: {
+    readonly accountId: string;
+    readonly organizationId: string | undefined;
+    readonly now: number;
+    readonly windowMs: number;
+  }): Promise<{ readonly email: string; readonly wasLocked: boolean } | undefined>;
   /** Ends all that an account may call with, its password and its memberships; the account and what it is told by stay. */
   closeAccount(argument: { readonly accountId: string }): Promise<Removed>;
   /**
@@ -75,38 +85,35 @@ export interface AdminReads {
     readonly organizationId: string;
     readonly after: After | undefined;
     readonly limit: number;
-  }): Promise<readonly (Account & { readonly role: Role })[]>;
+  }): Promise<Part<Account & { readonly role: Role }>>;
   /** Oldest first. */
-  clients(argument: {
-    readonly after: After | undefined;
-    readonly limit: number;
-  }): Promise<readonly Client[]>;
+  clients(argument: { readonly after: After | undefined; readonly limit: number }): Promise<Part<Client>>;
   /** Those that stand, of members, newest first; and so on with the next three. */
   organizationApiKeys(
     argument: NewestFirst & { readonly organizationId: string; readonly now: number },
-  ): Promise<readonly Owned<ApiKey>[]>;
+  ): Promise<Part<Owned<ApiKey>>>;
   organizationDevices(
     argument: NewestFirst & { readonly organizationId: string },
-  ): Promise<readonly Owned<TrustedDevice>[]>;
+  ): Promise<Part<Owned<TrustedDevice>>>;
   organizationLogins(
-    argument: NewestFirst & { readonly organizationId: string; readonly now: number },
-  ): Promise<readonly (Owned<Family> & { readonly clientName: string | null })[]>;
+    argument: NewestFirst & { readonly organizationId: string; readonly endedBefore: number },
+  ): Promise<Part<Owned<Family> & { readonly clientName: string | null }>>;
   memberSessions(
     argument: NewestFirst & { readonly organizationId: string; readonly now: number },
-  ): Promise<readonly Owned<Session>[]>;
-  auditEntries(argument: AuditFilter): Promise<readonly AuditEntry[]>;
+  ): Promise<Part<Owned<Session>>>;
+  auditEntries(argument: AuditFilter): Promise<Part<AuditEntry>>;
 
   /** All of an account's, in the order of their ids, whether they stand or not. */
-  accountSessions(argument: OfAccount): Promise<readonly Session[]>;
-  accountLogins(argument: OfAccount): Promise<readonly Family[]>;
-  accountApiKeys(argument: OfAccount): Promise<readonly ApiKey[]>;
-  accountDevices(argument: OfAccount): Promise<readonly TrustedDevice[]>;
+  accountSessions(argument: OfAccount): Promise<Part<Session>>;
+  accountLogins(argument: OfAccount): Promise<Part<Family>>;
+  accountApiKeys(argument: OfAccount): Promise<Part<ApiKey>>;
+  accountDevices(argument: OfAccount): Promise<Part<TrustedDevice>>;
   /** By the account, and to it. */
   accountAudit(argument: {
     readonly accountId: string;
     readonly after: number;
     readonly limit: number;
-  }): Promise<readonly AuditEntry[]>;
+  }): Promise<Part<AuditEntry>>;
 }
 
 export interface OfAccount {

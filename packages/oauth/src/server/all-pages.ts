@@ -1,16 +1,20 @@
-import type { After } from './reads.ts';
+import type { Part } from '@sallyport/core';
+import type { After } from './records.ts';
 
 const pageRows = 500;
 
 /** All of a list, read by page: no read holds the event loop up for long. */
 export async function allPages<Item extends After>(
-  page: (argument: { readonly after: After | undefined; readonly limit: number }) => Promise<readonly Item[]>,
+  page: (argument: { readonly after: After | undefined; readonly limit: number }) => Promise<Part<Item>>,
 ): Promise<Item[]> {
   const all: Item[] = [];
   for (;;) {
     const last = all.at(-1);
-    const items = await page({ after: last && { createdAt: last.createdAt, id: last.id }, limit: pageRows });
+    const { items, isLast } = await page({
+      after: last && { createdAt: last.createdAt, id: last.id },
+      limit: pageRows,
+    });
     all.push(...items);
-    if (items.length < pageRows) return all;
+    if (isLast) return all;
   }
 }

@@ -85,6 +85,8 @@ const trail: Trail = {
     outcome === 'done'
       ? { action: 'account.remove', by: 'unknown', accountId, seenBy: organizationIds }
       : undefined,
+  unlockAccount: ({ accountId }, unlocked) =>
+    unlocked && { action: 'account.unlock', by: 'unknown', accountId },
   closeAccount: ({ accountId }, { outcome, organizationIds }) =>
     outcome === 'done'
       ? { action: 'account.close', by: 'unknown', accountId, seenBy: organizationIds }

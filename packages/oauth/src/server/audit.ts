@@ -37,20 +37,17 @@ export function createAudit({ store }: Context): Audit {
     const account = actor?.includes('@')
       ? await reads.accountByEmail({ email: actor.toLowerCase() })
       : undefined;
-    const entries = await reads.auditEntries({
+    const { items: entries, isLast } = await reads.auditEntries({
       organizationId,
       actorId: account?.id ?? actor,
       action,
       since,
       until,
       before: place && { at: place.createdAt, id: Number(place.id) },
-      limit: limit + 1,
-    });
-    const { items, next } = pageOf(
-      entries.map((entry) => ({ createdAt: entry.at, id: String(entry.id), entry })),
       limit,
-    );
-    return { items: items.map(({ entry }) => entry), next };
+    });
+    const places = entries.map(({ at, id }) => ({ createdAt: at, id: String(id) }));
+    return { items: entries, next: pageOf({ items: places, isLast }).next };
   }
 
   return {

@@ -13,9 +13,10 @@ import {
   type Random,
   type Wakeups,
 } from '@sallyport/core';
+import type { AuthorizationServerMetadata } from '@sallyport/core/contract';
 import { createAccessTokens, type AccessTokens } from './access-token.ts';
 import { createAccountData, type OAuthAccountData } from './account-data.ts';
-import { createAccounts, type Accounts } from './accounts.ts';
+import { createAccounts, newAccount, type Accounts } from './accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys.ts';
 import { createAudit, stampedStore, type Audit } from './audit.ts';
 import type { CallOrigin } from './audit-entry.ts';
@@ -29,7 +30,7 @@ import { createIntrospectionEndpoint, type IntrospectionEndpoint } from './intro
 import { createLogins, type Logins } from './logins.ts';
 import { createManagedSettings, type ManagedSettings } from './managed-settings.ts';
 import { createMembers, type Members } from './members.ts';
-import { createMetadata, type Metadata } from './metadata.ts';
+import { createMetadata } from './metadata.ts';
 import { createOrganizationData, type OAuthOrganizationData } from './organization-data.ts';
 import { createOrganizations, newOrganization, type Organizations } from './organizations.ts';
 import { createOversight, type Oversight } from './oversight.ts';
@@ -86,7 +87,7 @@ export interface AuthorizationServer {
   readonly grants: Grants;
   readonly trustedDevices: TrustedDevices;
   readonly profiles: Profiles;
-  readonly metadata: Metadata;
+  readonly metadata: AuthorizationServerMetadata;
   readonly audit: Audit;
   readonly oversight: Oversight;
   readonly signer: Signer;
@@ -122,7 +123,7 @@ export async function createAuthorizationServer(
 
   const { isNew } = await store.acts.install({
     organization: newOrganization({ ids, clock }, 'Default'),
-    owner: { id: ids.uuid(), email: 'owner@localhost', passwordHash: null, createdAt: clock.now() },
+    owner: newAccount({ ids, clock }, 'owner@localhost'),
     clients: ownClients.map((client) => ({ ...client, createdAt: clock.now() })),
   });
   const refreshKey = await store.acts.keepSecret({ name: 'refresh', value: randomSecret(random) });
@@ -146,6 +147,7 @@ export async function createAuthorizationServer(
   const apiKeys = createApiKeys(context);
   const audit = createAudit(context);
   const accounts = createAccounts(context, { audit });
+  const grants = createGrants(context);
   return {
     issuer,
     config,
@@ -167,8 +169,8 @@ export async function createAuthorizationServer(
     introspect: createIntrospectionEndpoint(context, { accessTokens, apiKeys }),
     accessTokens,
     apiKeys,
-    grants: createGrants(context),
-    trustedDevices: createTrustedDevices(context),
+    grants,
+    trustedDevices: createTrustedDevices(context, grants),
     profiles: createProfiles(context),
     metadata: createMetadata(context),
     audit,

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { checkGrantType } from './clients.ts';
 import { missing, sentParameters, type Context } from './context.ts';
 import { isChallenge } from './pkce.ts';
 import { matchesRedirectUri, withParameters } from './redirect-uri.ts';
@@ -73,8 +74,7 @@ export function createAuthorization(context: Context): Authorization {
     if (responseType === undefined) throw missing('response_type');
     if (responseType !== 'code')
       throw new ServiceError('unsupported_response_type', 'The response_type must be code.');
-    if (!client.grantTypes.includes('authorization_code'))
-      throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
+    checkGrantType(client, 'authorization_code');
     if (challenge === undefined) throw missing('code_challenge');
     if (sent['code_challenge_method'] !== 'S256')
       throw new ServiceError('invalid_request', 'The code_challenge_method must be S256.');

@@ -1,4 +1,4 @@
-import { decodePlace, pageOf, ServiceError, type Page } from '@sallyport/core';
+import { decodePlace, pageOf, ServiceError, type Page, type ServiceErrorOptions } from '@sallyport/core';
 import { deviceGrantType, firstPartyClient, gatewayClient, scopes } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
@@ -70,7 +70,7 @@ export function createClients(context: Context): Clients {
     get: (clientId) => store.reads.client({ clientId }),
     async list({ limit, offset }) {
       const after = offset === undefined ? undefined : decodePlace(offset);
-      return pageOf(await store.reads.clients({ after, limit: limit + 1 }), limit);
+      return pageOf(await store.reads.clients({ after, limit }));
     },
     async remove(clientId) {
       const own = ownClients.find(({ id }) => id === clientId);
@@ -82,12 +82,22 @@ export function createClients(context: Context): Clients {
       log.info({ clientId }, 'an OAuth client was removed');
     },
     async checkGovernor(organizationId) {
-      const [first] = await store.reads.organizations({ after: undefined, limit: 1 });
-      if (first?.id !== organizationId)
+      const { items } = await store.reads.organizations({ after: undefined, limit: 1 });
+      if (items[0]?.id !== organizationId)
         throw new ServiceError(
           'forbidden',
           "OAuth clients are the whole installation's: an admin of its first organization adds and removes them.",
         );
     },
   };
+}
+
+export function unknownClient(options?: ServiceErrorOptions): ServiceError {
+  return new ServiceError('invalid_client', 'The client is not known.', options);
+}
+
+/** Throws `unauthorized_client`. */
+export function checkGrantType(client: Client, grantType: GrantType): void {
+  if (!client.grantTypes.includes(grantType))
+    throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
 }

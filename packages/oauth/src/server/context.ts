@@ -30,6 +30,11 @@ export interface Context {
   readonly refreshKey: string;
 }
 
+/** A login that could not be renewed any more by then has no access token left, either. */
+export function endedBefore({ clock, config }: Pick<Context, 'clock' | 'config'>): number {
+  return clock.now() - config.accessTokenSeconds * 1000;
+}
+
 /** The terms by which the store's judgements judge. */
 export function termsOf(config: OAuthConfig): CodeTerms & DeviceTerms {
   return {

@@ -1,8 +1,9 @@
 import { ServiceError } from '@sallyport/core';
 import { deviceGrantType, type DeviceAuthorizationResponse } from '@sallyport/core/contract';
 import { noMember, requestedScope, type SignedIn } from './authorize.ts';
+import { checkGrantType, unknownClient } from './clients.ts';
 import { missing, sentParameters, type Context } from './context.ts';
-import { newUserCode, readUserCode, showUserCode } from './device-grant.ts';
+import { newUserCode, readUserCode, showUserCode, unknownUserCode } from './device-grant.ts';
 import { createFailures } from './failures.ts';
 import { networkOf } from './network.ts';
 import type { Client, DeviceGrant, DeviceGrantState } from './records.ts';
@@ -79,7 +80,7 @@ export function createDeviceFlow(context: Context): DeviceFlow {
     byAddress.count(network);
     const grant = await reads.deviceGrant({ userCode: readUserCode(typed), now: clock.now() });
     const client = grant && (await reads.client({ clientId: grant.clientId }));
-    if (!client) throw new ServiceError('not_found', 'This code is not known, or has expired.');
+    if (!client) throw toServiceError(unknownUserCode);
     bySession.takeBack(sessionId);
     byAddress.takeBack(network);
     return {
@@ -98,9 +99,8 @@ export function createDeviceFlow(context: Context): DeviceFlow {
       if (clientId === undefined) throw missing('client_id');
       const client = await reads.client({ clientId });
       // The specification lists no 401 here, as it does at the token endpoint.
-      if (!client) throw new ServiceError('invalid_client', 'The client is not known.', { status: 400 });
-      if (!client.grantTypes.includes(deviceGrantType))
-        throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
+      if (!client) throw unknownClient({ status: 400 });
+      checkGrantType(client, deviceGrantType);
       const deviceCode = newSecret(random, 'deviceCode');
       const now = clock.now();
       const userCode = await add({

@@ -25,6 +25,8 @@ export type DecisionVerdict =
   /** Save the grant. */
   { readonly outcome: 'decided'; readonly grant: DeviceGrant } | Refused;
 
+export const unknownUserCode = refused('not_found', 'This code is not known, or has expired.');
+
 /** RFC 8628 3.5. */
 const slowDownMs = 5000;
 const maxSlowDowns = 5;
@@ -78,8 +80,7 @@ export function judgeDecision(
   decision: Pick<DeviceGrant, 'accountId' | 'organizationId'> & { readonly approve: boolean },
   now: number,
 ): DecisionVerdict {
-  if (!grant || now >= grant.expiresAt)
-    return refused('not_found', 'This code is not known, or has expired.');
+  if (!grant || now >= grant.expiresAt) return unknownUserCode;
   if (grant.state !== 'pending') return refused('conflict', 'This request has been decided already.');
   const { accountId, organizationId, approve } = decision;
   return {

@@ -26,6 +26,22 @@ test('takes back and forgets', () => {
   expect(failures.blockedMs('a')).toBe(undefined);
 });
 
+test('tells once a window which failure reached the limit; tries that were none do not count', async () => {
+  const clock = new ManualClock();
+  const failures = createFailures(clock, 2, 1000);
+  const fail = () => {
+    failures.count('a');
+    return failures.confirm('a');
+  };
+  const inParallel = ['right', 'wrong', 'wrong'];
+  for (const _ of inParallel) failures.count('a');
+  failures.takeBack('a');
+  await clock.advance(100);
+  expect([failures.confirm('a'), failures.confirm('a'), fail()]).toEqual([undefined, 900, undefined]);
+  await clock.advance(900);
+  expect([failures.confirm('a'), fail(), fail(), fail()]).toEqual([undefined, undefined, 1000, undefined]);
+});
+
 test('forgets the oldest keys before it grows without bound', () => {
   const failures = createFailures(new ManualClock(), 1, 1000);
   failures.count('first');

@@ -8,6 +8,8 @@ export interface Failures {
   count(key: string): void;
   /** It was no failure. */
   takeBack(key: string): void;
+  /** It was one: milliseconds until the key may try again where this is the failure that reaches the limit, once a window. */
+  confirm(key: string): number | undefined;
   forget(key: string): void;
 }
 
@@ -15,7 +17,7 @@ export interface Failures {
 const keptKeys = 10_000;
 
 export function createFailures(clock: Clock, max: number, windowMs: number): Failures {
-  const windows = createLru<{ count: number; readonly endsAt: number }>(keptKeys);
+  const windows = createLru<{ count: number; confirmed: number; readonly endsAt: number }>(keptKeys);
 
   function current(key: string) {
     const window = windows.get(key);
@@ -30,11 +32,17 @@ export function createFailures(clock: Clock, max: number, windowMs: number): Fai
     count(key) {
       const window = current(key);
       if (window) window.count += 1;
-      else windows.set(key, { count: 1, endsAt: clock.monotonic() + windowMs });
+      else windows.set(key, { count: 1, confirmed: 0, endsAt: clock.monotonic() + windowMs });
     },
     takeBack(key) {
       const window = current(key);
       if (window) window.count -= 1;
+    },
+    confirm(key) {
+      const window = current(key);
+      if (!window) return undefined;
+      window.confirmed += 1;
+      return window.confirmed === max ? window.endsAt - clock.monotonic() : undefined;
     },
     forget: (key) => windows.delete(key),
   };

@@ -24,6 +24,8 @@ export type RefreshVerdict =
   | (Omit<Refused, 'outcome'> & { readonly outcome: 'revoked'; readonly family: Family })
   | Refused;
 
+export const unknownRefreshToken = refused('invalid_grant', 'The refresh token is not known.');
+
 /** Rotations remembered; a token rotated before them counts as stolen, whatever the grace. */
 const keptRotations = 32;
 
@@ -63,7 +65,7 @@ export function judgeRefresh(
   terms: RefreshTerms,
 ): RefreshVerdict {
   if (!family || family.clientId !== presented.clientId || presented.generation > family.generation)
-    return refused('invalid_grant', 'The refresh token is not known.');
+    return unknownRefreshToken;
   if (family.revokedAt !== null) return refused('invalid_grant', 'The login was revoked: log in again.');
   if (now >= family.idleExpiresAt || now >= family.expiresAt)
     return refused('invalid_grant', 'The refresh token has expired: log in again.');

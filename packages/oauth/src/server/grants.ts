@@ -1,9 +1,9 @@
 import type { GrantListener, Grants as GrantWatch, Wakeups } from '@sallyport/core';
-import type { Context } from './context.ts';
+import { endedBefore, type Context } from './context.ts';
 import type { Role } from './records.ts';
 import { permissionsOf } from './roles.ts';
 
-/** Logins (families) and API keys, as what is opened with them asks for them. */
+/** Logins (families), API keys and trusted devices, as what is opened with them asks for them. */
 export interface Grants extends GrantWatch {
   /** Neither revoked nor at its end, and of an account that is still a member, with that permission if one is named. */
   stands(grantId: string, permission?: string): Promise<boolean>;
@@ -19,12 +19,19 @@ export function tellRevocation({ wakeups }: { readonly wakeups: Wakeups }): void
   wakeups.notify(topic);
 }
 
-export function createGrants({ store, clock, config, wakeups, log }: Context): Grants {
+export function createGrants(context: Context): Grants {
+  const { store, clock, wakeups, log } = context;
   const watched = new Map<string, Set<GrantListener>>();
+  let changes = 0;
   let isArmed = false;
   let checking: Promise<void> | undefined;
   let isStale = false;
-  wakeups.subscribe(topic, { wake: check });
+  wakeups.subscribe(topic, {
+    wake() {
+      changes += 1;
+      check();
+    },
+  });
 
   function arm(): void {
     if (isArmed || watched.size === 0) return;
@@ -61,9 +68,7 @@ export function createGrants({ store, clock, config, wakeups, log }: Context): G
 
   async function rolesOf(grantIds: readonly string[]): Promise<ReadonlyMap<string, Role>> {
     const now = clock.now();
-    // A login that cannot be renewed any more has an access token for so long.
-    const endedBefore = now - config.accessTokenSeconds * 1000;
-    const standing = await store.reads.standingGrants({ grantIds, endedBefore, now });
+    const standing = await store.reads.standingGrants({ grantIds, endedBefore: endedBefore(context), now });
     return new Map(standing.map(({ id, role }) => [id, role]));
   }
 
@@ -95,10 +100,15 @@ export function createGrants({ store, clock, config, wakeups, log }: Context): G
     async stands(grantId, permission) {
       return isEnough((await rolesOf([grantId])).get(grantId), permission);
     },
-    watch(grantId, listener) {
+    get changes() {
+      return changes;
+    },
+    watch(grantId, listener, since) {
       const listeners = watched.get(grantId) ?? new Set();
       watched.set(grantId, listeners.add(listener));
       arm();
+      // What was told meanwhile was looked at without this one.
+      if (since !== changes) check();
     },
     unwatch,
   };

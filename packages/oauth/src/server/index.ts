@@ -15,10 +15,9 @@ export type { Accounts, ShownAccount } from './accounts.ts';
 export { isApiKey, type ApiKeyOwner, type ApiKeys } from './api-keys.ts';
 export type { Authorization, AuthorizationRequest, BrowserRequest, SignedIn } from './authorize.ts';
 export type { DeviceFlow, DeviceRequest } from './device-flow.ts';
-export type { Login, LoginOwner, Logins } from './logins.ts';
+export type { Login, Logins } from './logins.ts';
 export type { ManagedSettings } from './managed-settings.ts';
 export type { Member, Members, OrganizationMember } from './members.ts';
-export type { Metadata } from './metadata.ts';
 export { networkOf } from './network.ts';
 export type { Organizations } from './organizations.ts';
 export type { Profiles } from './profile.ts';
@@ -35,6 +34,7 @@ export type { OAuthStore } from './ports.ts';
 export type {
   ApiKey,
   Client,
+  LoginOwner,
   Membership,
   Organization,
   OrganizationType,

@@ -1,7 +1,7 @@
 import { ServiceError } from '@sallyport/core';
-import type { Context } from './context.ts';
+import { endedBefore, type Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
-import type { Client, Family } from './records.ts';
+import type { Client, Family, LoginOwner } from './records.ts';
 
 /** A login as its account is shown it. */
 export interface Login extends Pick<
@@ -15,9 +15,6 @@ export interface Login extends Pick<
   readonly expiresAt: number;
 }
 
-/** Whose logins. */
-export type LoginOwner = Pick<Family, 'accountId' | 'organizationId'>;
-
 /** Programs that a person has logged in. */
 export interface Logins {
   /** Newest first; at most 1000. */
@@ -30,15 +27,13 @@ export interface Logins {
 const maxListed = 1000;
 
 export function createLogins(context: Context): Logins {
-  const { store, clock, config, log } = context;
+  const { store, clock, log } = context;
   return {
     async list({ accountId, organizationId }) {
-      // A login that cannot be renewed any more has an access token for so long.
-      const endedBefore = clock.now() - config.accessTokenSeconds * 1000;
       const families = await store.reads.families({
         accountId,
         organizationId,
-        endedBefore,
+        endedBefore: endedBefore(context),
         limit: maxListed,
       });
       return families.map(shownLogin);

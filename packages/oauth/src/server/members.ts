@@ -1,5 +1,5 @@
 import { decodePlace, pageOf, ServiceError, type Page } from '@sallyport/core';
-import { newAccount, shownAccount, type Accounts, type ShownAccount } from './accounts.ts';
+import { newAccount, shownAccount, unknownAccount, type Accounts, type ShownAccount } from './accounts.ts';
 import { allPages } from './all-pages.ts';
 import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
@@ -15,6 +15,13 @@ export interface Member extends ShownAccount {
 /** An account as a member of one organization. */
 export interface OrganizationMember extends ShownAccount {
   readonly role: Role;
+}
+
+/** An account whose wrong passwords so far count no more; `wasLocked`: they had locked it somewhere. */
+export interface Unlocked {
+  readonly id: string;
+  readonly email: string;
+  readonly wasLocked: boolean;
 }
 
 /** Which accounts there are, and what they are in which organization. */
@@ -36,26 +43,17 @@ export interface Members {
   changeRole(accountId: string, organizationId: string, role: Role): Promise<OrganizationMember>;
   /** Makes the account a member, or changes its role; throws `not_found`, `conflict` for the last admin. */
   setRole(accountId: string, organizationId: string, role: Role): Promise<Member>;
+  /** Ends the account's lock-outs, wherever they are; with an organization: of its member. Throws `not_found`. */
+  unlock(accountId: string, organizationId?: string): Promise<Unlocked>;
   /** What the account holds for the organization ends at once; throws as `setRole` does. */
   leave(accountId: string, organizationId: string): Promise<void>;
   /** Deletes the account with its sessions, logins, keys and devices; throws as `setRole` does. */
   remove(accountId: string): Promise<void>;
 }
 
-const noMember = 'The account is not a member of this organization.';
-
 export function createMembers(context: Context, { setupLink }: Pick<Accounts, 'setupLink'>): Members {
-  const { store, clock, log } = context;
+  const { store, clock, log, config } = context;
   const { acts, reads } = store;
-
-  function check(outcome: 'done' | 'unknown' | 'last_admin', what: string): void {
-    if (outcome === 'last_admin')
-      throw new ServiceError(
-        'conflict',
-        'The account is the last admin of an organization: make another account an admin of it first.',
-      );
-    if (outcome === 'unknown') throw new ServiceError('not_found', what);
-  }
 
   async function memberships(accountId: string): Promise<readonly Membership[]> {
     return reads.memberships({ accountId });
@@ -77,7 +75,7 @@ export function createMembers(context: Context, { setupLink }: Pick<Accounts, 's
     },
     async page(organizationId, { limit, offset }) {
       const after = offset === undefined ? undefined : decodePlace(offset);
-      const { items, next } = pageOf(await reads.members({ organizationId, after, limit: limit + 1 }), limit);
+      const { items, next } = pageOf(await reads.members({ organizationId, after, limit }));
       return { items: items.map(({ role, ...account }) => ({ ...shownAccount(account), role })), next };
     },
     async invite(organizationId, { email, role }) {
@@ -92,32 +90,53 @@ export function createMembers(context: Context, { setupLink }: Pick<Accounts, 's
     },
     async changeRole(accountId, organizationId, role) {
       const given = { accountId, organizationId, role, membersOnly: true };
-      check(await acts.setRole(given), noMember);
+      checkOutcome(await acts.setRole(given), unknownMember);
       tellRevocation(context);
       log.info({ accountId, organizationId, role }, 'a role was given');
       const account = await reads.account({ accountId });
-      if (!account) throw new ServiceError('not_found', noMember);
+      if (!account) throw unknownMember();
       return { ...shownAccount(account), role };
     },
     async setRole(accountId, organizationId, role) {
       if (!(await reads.organization({ organizationId }))) throw unknownOrganization();
-      check(await acts.setRole({ accountId, organizationId, role }), 'There is no such account.');
+      checkOutcome(await acts.setRole({ accountId, organizationId, role }), unknownAccount);
       tellRevocation(context);
       log.info({ accountId, organizationId, role }, 'a role was given');
       const account = await reads.account({ accountId });
-      if (!account) throw new ServiceError('not_found', 'There is no such account.');
+      if (!account) throw unknownAccount();
       return { ...shownAccount(account), memberships: await memberships(accountId) };
+    },
+    async unlock(accountId, organizationId) {
+      const windowMs = config.failures.windowSeconds * 1000;
+      const unlocked = await acts.unlockAccount({ accountId, organizationId, now: clock.now(), windowMs });
+      if (!unlocked) throw organizationId === undefined ? unknownAccount() : unknownMember();
+      log.info({ accountId }, 'an account was unlocked');
+      return { id: accountId, ...unlocked };
     },
     async leave(accountId, organizationId) {
       const outcome = await acts.endMembership({ accountId, organizationId, now: clock.now() });
-      check(outcome, noMember);
+      checkOutcome(outcome, unknownMember);
       tellRevocation(context);
       log.info({ accountId, organizationId }, 'a membership was ended');
     },
     async remove(accountId) {
-      check((await acts.removeAccount({ accountId })).outcome, 'There is no such account.');
+      checkOutcome((await acts.removeAccount({ accountId })).outcome, unknownAccount);
       tellRevocation(context);
       log.info({ accountId }, 'an account was removed');
     },
   };
+}
+
+/** Throws what a change of an account or of its memberships is refused with. */
+export function checkOutcome(outcome: 'done' | 'unknown' | 'last_admin', unknown: () => ServiceError): void {
+  if (outcome === 'unknown') throw unknown();
+  if (outcome === 'last_admin')
+    throw new ServiceError(
+      'conflict',
+      'The account is the last admin of an organization: make another account an admin of it first.',
+    );
+}
+
+function unknownMember(): ServiceError {
+  return new ServiceError('not_found', 'The account is not a member of this organization.');
 }

@@ -1,23 +1,16 @@
-import { createHash } from 'node:crypto';
 import { inDialect } from '@sallyport/core';
 import { contract, scopes, type AuthorizationServerMetadata } from '@sallyport/core/contract';
 import { allGrantTypes } from './clients.ts';
 import type { Context } from './context.ts';
 
-/** The discovery document (RFC 8414), made once. */
-export interface Metadata {
-  readonly document: AuthorizationServerMetadata;
-  readonly json: string;
-  readonly etag: string;
-}
-
+/** The discovery document (RFC 8414). */
 export function createMetadata({
   issuer,
   dialect,
   config,
-}: Pick<Context, 'issuer' | 'dialect' | 'config'>): Metadata {
+}: Pick<Context, 'issuer' | 'dialect' | 'config'>): AuthorizationServerMetadata {
   const { oauth } = contract;
-  const document = {
+  return {
     issuer,
     authorization_endpoint: issuer + oauth.authorizePage.path,
     token_endpoint: issuer + oauth.token.path,
@@ -39,6 +32,4 @@ export function createMetadata({
     // A client that is told so refuses a redirect without it, so the two go together (RFC 9207 3).
     ...(config.issParameter && { authorization_response_iss_parameter_supported: true }),
   };
-  const json = JSON.stringify(document);
-  return { document, json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` };
 }

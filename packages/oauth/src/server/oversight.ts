@@ -1,6 +1,6 @@
 import { readPage, ServiceError, type Page } from '@sallyport/core';
 import type { Owned } from './admin-ports.ts';
-import type { Context } from './context.ts';
+import { endedBefore, type Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import type { ApiKey, Family, Session, TrustedDevice } from './records.ts';
 
@@ -56,7 +56,9 @@ export function createOversight(context: Context): Oversight {
     },
 
     logins: (organizationId, query) =>
-      readPage(query, (part) => reads.organizationLogins({ organizationId, now: clock.now(), ...part })),
+      readPage(query, (part) =>
+        reads.organizationLogins({ organizationId, endedBefore: endedBefore(context), ...part }),
+      ),
     async revokeLogin(organizationId, familyId) {
       const revoked = await acts.revokeFamily({ familyId, of: { organizationId }, now: clock.now() });
       ended('login', familyId, organizationId, revoked?.isNew);

@@ -1,5 +1,11 @@
 import { inDialect } from '@sallyport/core';
-import type { Bootstrap, CurrentUserAccess, Profile, Roles } from '@sallyport/core/contract';
+import {
+  nobodyId,
+  type Bootstrap,
+  type CurrentUserAccess,
+  type Profile,
+  type Roles,
+} from '@sallyport/core/contract';
 import { noMember } from './authorize.ts';
 import type { Context } from './context.ts';
 import { unknownOrganization } from './organizations.ts';
@@ -17,8 +23,6 @@ export interface Profiles {
   /** What the account may do there; throws `not_found` for an organization that is none, `forbidden` to whom is no member. */
   access(accountId: string, organizationId: string): Promise<CurrentUserAccess>;
 }
-
-const nobody = '00000000-0000-0000-0000-000000000000';
 
 export function createProfiles({ store, dialect, config }: Context): Profiles {
   const { reads } = store;
@@ -45,7 +49,7 @@ export function createProfiles({ store, dialect, config }: Context): Profiles {
       const memberships = uuid === undefined ? [] : await reads.memberships({ accountId: uuid });
       return {
         account: {
-          uuid: uuid ?? nobody,
+          uuid: uuid ?? nobodyId,
           memberships: memberships.map(({ organization }) => ({
             organization: {
               uuid: organization.id,

@@ -1,6 +1,8 @@
+import type { Part } from '@sallyport/core';
 import type { AdminReads } from './admin-ports.ts';
 import type {
   Account,
+  After,
   ApiKey,
   Client,
   DeviceGrant,
@@ -13,9 +15,6 @@ import type {
   TrustedDevice,
 } from './records.ts';
 
-/** Where a page of a list begins: after that one. */
-export type After = Pick<Account, 'createdAt' | 'id'>;
-
 /** Bounded reads; each sees every act that was answered before. */
 export interface OAuthReads extends AdminReads {
   /** Those that are published. */
@@ -25,19 +24,20 @@ export interface OAuthReads extends AdminReads {
   organizations(argument: {
     readonly after: After | undefined;
     readonly limit: number;
-  }): Promise<readonly Organization[]>;
+  }): Promise<Part<Organization>>;
   /** By name; the values are JSON text. */
   settings(argument: {
     readonly organizationId: string;
     readonly limit: number;
   }): Promise<readonly { readonly name: string; readonly value: string }[]>;
   /** Oldest first. */
-  accounts(argument: {
-    readonly after: After | undefined;
-    readonly limit: number;
-  }): Promise<readonly Account[]>;
+  accounts(argument: { readonly after: After | undefined; readonly limit: number }): Promise<Part<Account>>;
   account(argument: { readonly accountId: string }): Promise<Account | undefined>;
   accountByEmail(argument: { readonly email: string }): Promise<Account | undefined>;
+  /** Of those that there are. */
+  accountEmails(argument: {
+    readonly accountIds: readonly string[];
+  }): Promise<readonly Pick<Account, 'id' | 'email'>[]>;
   /** The oldest account: the owner. */
   defaultAccount(): Promise<Account | undefined>;
   /** Oldest organization first. */
@@ -66,8 +66,8 @@ export interface OAuthReads extends AdminReads {
     readonly jti: string;
   }): Promise<{ readonly role: Role } | undefined>;
   /**
-   * Which of these families and API keys stand, with the role of their account: not revoked, of a member, and no key past its
-   * end, no family that ended before `endedBefore`.
+   * Which of these families, API keys and trusted devices stand, with the role of their account: not revoked, of a member,
+   * and no key past its end, no family that ended before `endedBefore`.
    */
   standingGrants(argument: {
     readonly grantIds: readonly string[];

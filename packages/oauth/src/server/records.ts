@@ -1,5 +1,5 @@
-import type { OrganizationType, Role } from '@sallyport/core';
 import type { deviceGrantType } from '@sallyport/core/contract';
+import type { OrganizationType, Role } from '@sallyport/core/organization';
 
 // Terminology
 //
@@ -36,6 +36,8 @@ export interface Account {
   /** A PHC string; `null` until a password is set. */
   readonly passwordHash: string | null;
   readonly createdAt: number;
+  /** How often it was unlocked: wrong passwords of before the last time count no more. */
+  readonly unlocks: number;
 }
 
 export interface Membership {
@@ -103,6 +105,9 @@ export interface Family {
   readonly revokedAt: number | null;
 }
 
+/** Whose logins. */
+export type LoginOwner = Pick<Family, 'accountId' | 'organizationId'>;
+
 export type DeviceGrantState = 'pending' | 'approved' | 'denied' | 'used';
 
 export interface DeviceGrant {
@@ -157,3 +162,6 @@ export interface SigningKey {
   /** When its last token has expired; `null` while it has no successor. */
   readonly publishedUntil: number | null;
 }
+
+/** Where a page of a list begins: after that one. */
+export type After = Pick<Account, 'createdAt' | 'id'>;

@@ -1,5 +1,6 @@
 import { ServiceError } from '@sallyport/core';
 import type { AccessTokens } from './access-token.ts';
+import { unknownClient } from './clients.ts';
 import { missing, sentParameters, type Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import { readRefreshToken } from './refresh-token.ts';
@@ -14,8 +15,7 @@ export function createRevocationEndpoint(context: Context, accessTokens: AccessT
     const { client_id: clientId, token } = sentParameters(body);
     if (clientId === undefined) throw missing('client_id');
     if (token === undefined) throw missing('token');
-    if (!(await store.reads.client({ clientId })))
-      throw new ServiceError('invalid_client', 'The client is not known.');
+    if (!(await store.reads.client({ clientId }))) throw unknownClient();
     // The hint is not needed: the two kinds cannot be mistaken for each other.
     const refresh = readRefreshToken(token, refreshKey);
     if (refresh) {

@@ -6,9 +6,10 @@ export type { Actor, AuditEntry, AuditStamp, CallOrigin, NewAuditEntry } from '.
 export { auditEntriesOf } from './audit-trail.ts';
 export type { Hashed, NewAccount, OAuthActs, OrganizationChanges } from './acts.ts';
 export type { OAuthStore } from './ports.ts';
-export type { After, OAuthReads } from './reads.ts';
+export type { OAuthReads } from './reads.ts';
 export type {
   Account,
+  After,
   ApiKey,
   Client,
   Code,

@@ -1,8 +1,10 @@
 import { ServiceError } from '@sallyport/core';
 import { deviceGrantType, type TokenResponse } from '@sallyport/core/contract';
 import type { AccessTokens } from './access-token.ts';
+import { checkGrantType, unknownClient } from './clients.ts';
 import { missing, sentParameters, termsOf, type Context } from './context.ts';
 import { createFailures } from './failures.ts';
+import { unknownRefreshToken } from './family.ts';
 import { tellRevocation } from './grants.ts';
 import { networkOf } from './network.ts';
 import { isVerifier } from './pkce.ts';
@@ -67,7 +69,7 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
     async refresh_token(sent, client) {
       if (sent['refresh_token'] === undefined) throw missing('refresh_token');
       const named = readRefreshToken(sent['refresh_token'], refreshKey);
-      if (!named) throw new ServiceError('invalid_grant', 'The refresh token is not known.');
+      if (!named) throw toServiceError(unknownRefreshToken);
       // Of blanks alone it names nothing: as if it were left out, or the access token would be good for nothing.
       const scope = scopeFromWire(sent['scope'] ?? '', dialect) || undefined;
       const verdict = await acts.rotateRefresh({
@@ -111,9 +113,8 @@ export function createTokenEndpoint(context: Context, accessTokens: AccessTokens
     const counter = `client ${sent['client_id'].slice(0, 64)} ${networkOf(address)}`;
     try {
       const client = await reads.client({ clientId: sent['client_id'] });
-      if (!client) throw new ServiceError('invalid_client', 'The client is not known.');
-      if (!client.grantTypes.includes(grantType))
-        throw new ServiceError('unauthorized_client', 'The client may not use this grant type.');
+      if (!client) throw unknownClient();
+      checkGrantType(client, grantType);
       const { family, scope } = await grants[grantType](sent, client, address);
       return {
         access_token: await accessTokens.mint(family, scope),

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fakeSecretTool, fakeSecurity, keyringIn } from '../../test/fake-keychain.ts';
-import { probeKeychain, systemKeychain } from './keychain.ts';
+import { probeKeychain } from './keychain.ts';
+import { systemKeychain } from './system-keychain.ts';
 
 let folder: string;
 beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'sallyport-keychain-'))));

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@sallyport/core';
-import { secretTool } from './secret-tool.ts';
-import { securityTool } from './security-tool.ts';
 
 /** A place of the operating system for secrets, by account. Whatever fails rejects with an `Error` that says why. */
 export interface Keychain {
@@ -11,24 +9,6 @@ export interface Keychain {
   write(account: string, secret: string, signal: AbortSignal): Promise<void>;
   /** Removing what is not there is no error. */
   remove(account: string, signal: AbortSignal): Promise<void>;
-}
-
-export interface SystemKeychainOptions {
-  /** What the program is called there. */
-  readonly service: string;
-  /** Default: `process.env`; its PATH is where the tools are looked for. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly platform?: NodeJS.Platform;
-}
-
-/** The keychain of this machine, whether it works or not; `undefined` where the system has none that a program can be asked for. */
-export function systemKeychain({
-  service,
-  env = process.env,
-  platform = process.platform,
-}: SystemKeychainOptions): Keychain | undefined {
-  if (platform === 'win32') return undefined;
-  return platform === 'darwin' ? securityTool(service, env) : secretTool(service, env);
 }
 
 /** Longer than the tokens of a login: a keychain that takes short secrets only is of no use. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   fullJitter,
   isDiskFull,
+  reasonOf,
   silentLog,
   sleep,
   systemClock,
@@ -152,7 +153,7 @@ async function tighten(path: string, mode: number, log: Log): Promise<void> {
   } catch (error) {
     // A read-only mount, say: the login is still good, and whoever mounted it has to know.
     log.warn(
-      { path, found: found.toString(8), reason: String(error) },
+      { path, found: found.toString(8), reason: reasonOf(error) },
       `Others can read ${path}, where a login is, and its mode (${found.toString(8)}) cannot be changed.`,
     );
   }

@@ -1,7 +1,8 @@
 import { systemClock } from '@sallyport/core';
 import { LoginError } from '../client/login-error.ts';
 import { parseCredentials, parsePointer, writeCredentials, writePointer } from './credentials-file.ts';
-import { probeKeychain, systemKeychain, within, writeChecked, type Keychain } from './keychain.ts';
+import { probeKeychain, within, writeChecked, type Keychain } from './keychain.ts';
+import { systemKeychain } from './system-keychain.ts';
 import { loginFiles, type LoginFilesOptions } from './login-files.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -13,7 +14,7 @@ export interface SystemTokenStoreOptions extends LoginFilesOptions {
   readonly service: string;
   /** For new logins; one that is stored stays where it is. Default `auto`. */
   readonly place?: Place;
-  /** Told why a login goes to a file where the keychain was tried first: the person has to know. */
+  /** Told why a login is in a file, once it is there, where the keychain was tried first: the person has to know. */
   readonly onFallback?: (why: string) => void;
   /** Default: the system's. */
   readonly keychain?: Keychain | undefined;
@@ -45,6 +46,8 @@ export function systemTokenStore(options: SystemTokenStoreOptions): SystemTokenS
   /** Of the logins that were probed for; `auto` no more. */
   const decided = new Map<string, Exclude<Place, 'auto'>>();
   let broken: LoginError | undefined;
+  /** Why the next login goes to a file, until that is told. */
+  let whyFile: string | undefined;
   // The folder's: several may have a login at the same service.
   const accountOf = (key: string) => `${key} in ${directory}`;
 
@@ -70,7 +73,7 @@ export function systemTokenStore(options: SystemTokenStoreOptions): SystemTokenS
     } catch (error) {
       if (place === 'keychain' || !(error instanceof LoginError)) throw error;
       broken = error;
-      onFallback(reasonOf(error.cause));
+      whyFile = reasonOf(error.cause);
       return 'file';
     }
   }
@@ -84,6 +87,8 @@ export function systemTokenStore(options: SystemTokenStoreOptions): SystemTokenS
 
   async function toFile(key: string, secret: string, before: string | undefined): Promise<void> {
     await files.write(key, secret);
+    if (whyFile !== undefined) onFallback(whyFile);
+    whyFile = undefined;
     if (before === undefined || parsePointer(before) === undefined) return;
     const forget = ask('removed from', unlockMs, (it, signal) => it.remove(accountOf(key), signal));
     await forget.catch(() => undefined); // nothing leads to it any more
@@ -118,7 +123,7 @@ export function systemTokenStore(options: SystemTokenStoreOptions): SystemTokenS
         // A login that was just made may take the other way, with notice; a stored one is not brought into the open unseen.
         const mayFallBack = place === 'auto' && decided.has(key) && error instanceof LoginError;
         if (!mayFallBack || error.code !== 'keychain_failed') throw error;
-        onFallback(reasonOf(error.cause));
+        whyFile = reasonOf(error.cause);
         decided.set(key, 'file');
         await toFile(key, secret, before);
       }
