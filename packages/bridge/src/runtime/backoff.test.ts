@@ -34,3 +34,17 @@ test('waits as long as the service asks, up to five minutes and a fifth', () => 
   // By that it grew no slower.
   expect(Math.round(backoff.next())).toBe(1_000);
 });
+
+test('waits as long as a service that drains asks the first time, and longer each time that it drains on', async () => {
+  const clock = new ManualClock();
+  const backoff = new Backoff({ clock, random: most });
+  const pauses: number[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    backoff.succeeded();
+    pauses.push(Math.round(backoff.afterDraining(10)));
+  }
+  expect(pauses).toEqual([10, 1010, 2010, 4010, 8010, 16_010, 32_010, 60_010]);
+  backoff.succeeded();
+  await clock.advance(60_000);
+  expect(backoff.afterDraining(3_600_000)).toBe(300_000);
+});

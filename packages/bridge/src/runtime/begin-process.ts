@@ -1,8 +1,8 @@
+import { identify } from '@sallyport/core/process-identity';
 import type { EventData } from '../protocol/events.ts';
 import type { Context } from './context.ts';
 import type { Execution, Executor, Job } from './executor.ts';
 import type { Place } from './places.ts';
-import { identify } from './process-identity.ts';
 import type { BridgeState, SessionRecord } from './state.ts';
 import type { Workspace } from './workspace/workspaces.ts';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { identify } from '@sallyport/core/process-identity';
 import { killLeftovers } from './clean-up.ts';
-import { identify } from './process-identity.ts';
 import { markVariables } from './process-tree.ts';
 import { BridgeState } from './state.ts';
 import { temporaryFolder } from './testing/bench.ts';

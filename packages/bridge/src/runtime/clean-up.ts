@@ -1,7 +1,7 @@
+import { isAlive } from '@sallyport/core/process-identity';
 import type { Context } from './context.ts';
 import { judgeFailure } from './failure.ts';
 import { persisting } from './persisting.ts';
-import { isAlive } from './process-identity.ts';
 import { signalGroup, sweep } from './process-tree.ts';
 import type { StopReason } from './events.ts';
 import type { BridgeState, SessionRecord } from './state.ts';

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { identify } from '@sallyport/core/process-identity';
 import { lockDirectory, lockHolder } from './directory-lock.ts';
-import { identify } from './process-identity.ts';
 import { temporaryFolder } from './testing/bench.ts';
 
 /** Why the lock cannot be had. */

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { replaceFileSync } from '@sallyport/core/replace-file';
-import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { identify, isAlive, type ProcessIdentity } from '@sallyport/core/process-identity';
 import { RuntimeError } from './runtime-error.ts';
 
 /** SQLite's primary result codes for "another has the lock" (https://sqlite.org/rescode.html). */

@@ -3,6 +3,9 @@ import type { EventData } from '../protocol/events.ts';
 /** Why a session is over here; `superseded`: another worker has it. */
 export type EndReason = 'exited' | 'stopped' | 'superseded' | 'session_ended';
 
+/** What ends a bridge for good: it can never work again as it is. */
+export type RunEnd = 'environment_deleted' | 'device_revoked';
+
 /** Why a bridge ends the work that it has, as the service is told. */
 export type StopReason = 'bridge_stopped' | 'bridge_killed';
 
@@ -76,4 +79,6 @@ export type RuntimeEvent =
   | { readonly type: 'removed'; readonly environmentId: string }
   /** It was to be removed and could not be: it stays, offline. */
   | { readonly type: 'not_removed'; readonly environmentId: string; readonly error: Error }
-  | { readonly type: 'environment_deleted'; readonly environmentId: string };
+  | { readonly type: 'environment_deleted'; readonly environmentId: string }
+  /** The device that the environment was registered from is trusted no more. */
+  | { readonly type: 'device_revoked'; readonly environmentId: string };

@@ -7,6 +7,8 @@ export type FailureJudgement =
   | { readonly kind: 'retry'; readonly retryAfterMs: number | undefined }
   /** The login is no longer good; a person has to act. */
   | { readonly kind: 'login_required' }
+  /** This machine's device is trusted no more; a person has to trust it anew. */
+  | { readonly kind: 'device_revoked' }
   /** This account may not. */
   | { readonly kind: 'refused' }
   /** There is no such thing (any more). */
@@ -27,6 +29,7 @@ export function judgeFailure(error: unknown): FailureJudgement {
   const { status, code, details, retryAfterMs } = error;
   // A captive portal, or a proxy before a service that is being replaced: it knows nothing of our work.
   if (isForeignPage(error)) return { kind: 'retry', retryAfterMs };
+  if (code === 'device_revoked') return { kind: 'device_revoked' };
   if (status === 401 || code === 'invalid_grant') return { kind: 'login_required' };
   if (status === 403) return { kind: 'refused' };
   if (status === 404) return { kind: 'missing', code };

@@ -2,15 +2,7 @@ import { TransportError } from '@sallyport/core';
 import { callEndpoint, type CallOptions } from '@sallyport/core/client';
 import { contract } from '@sallyport/core/contract';
 import type { Context } from './context.ts';
-
-/** What the first two steps of the handshake give a worker. */
-export interface Credentials {
-  /** Proves to step 1 who the present holder is. In memory only: a restarted or cloned process must not have it. */
-  readonly workerJwt: string;
-  readonly ingressToken: string;
-  readonly apiBaseUrl: string;
-  readonly epoch: number;
-}
+import type { Credentials } from './worker-credentials.ts';
 
 /** Step 1. With the present credentials the epoch stays: a renewal, not a takeover. */
 export async function obtainCredentials(

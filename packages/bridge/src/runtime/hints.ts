@@ -113,7 +113,7 @@ export class Hints {
     try {
       const { code } = await socket.ended;
       if (code === closeCodes.gone || code === closeCodes.revoked) return refusedPauseMs;
-      return drainMs;
+      return drainMs ? this.#backoff.afterDraining(drainMs) : undefined;
     } finally {
       signal.removeEventListener('abort', drop);
     }

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { identify } from '@sallyport/core/process-identity';
 import { Bench, temporaryFolder } from './testing/bench.ts';
 import { FakeService, workOf } from './testing/fake-service.ts';
 import { openLivingPipe } from './testing/living-pipe.ts';
-import { identify } from './process-identity.ts';
 import { BridgeState } from './state.ts';
 
 const service = new FakeService();

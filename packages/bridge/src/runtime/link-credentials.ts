@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
-import { obtainCredentials, registerWorker, type Credentials } from './handshake.ts';
+import { obtainCredentials, registerWorker } from './handshake.ts';
+import type { Credentials } from './worker-credentials.ts';
 import type { WorkerStream } from './stream.ts';
 
 /** Credentials that expired sooner than this were never any good. */

@@ -14,15 +14,19 @@ export type LinkJudgement =
   | { readonly kind: 'doubt' }
   /** The credentials have expired. */
   | { readonly kind: 'expired' }
-  /** `waitMs`: after just that pause; else the back-off says how long, `retryAfterMs` being the service's wish. */
+  /**
+   * `waitMs`: after just that pause; else the back-off says how long, `retryAfterMs` being the service's wish, `drainMs` that
+   * of one that drains.
+   */
   | {
       readonly kind: 'retry';
       readonly step: LinkStep;
       readonly waitMs?: number;
+      readonly drainMs?: number;
       readonly retryAfterMs?: number | undefined;
     };
 
-/** `drainMs`: when a service that drains asked to be called again. */
+/** `drainMs`: when a service that drains asked to be called again; 0 is no time to wait for, and says nothing. */
 export function judgeStreamEnd({ code }: StreamEnd, drainMs: number | undefined): LinkJudgement {
   switch (code) {
     case closeCodes.gone:
@@ -33,7 +37,7 @@ export function judgeStreamEnd({ code }: StreamEnd, drainMs: number | undefined)
     case closeCodes.tokenExpired:
       return { kind: 'expired' };
     case closeCodes.serviceRestart:
-      return { kind: 'retry', step: 'connect', ...(drainMs !== undefined && { waitMs: drainMs }) };
+      return { kind: 'retry', step: 'connect', ...(drainMs && { drainMs }) };
     default:
       return { kind: 'retry', step: 'connect' };
   }
@@ -48,6 +52,9 @@ export function judgeStepFailure(error: unknown, step: LinkStep): LinkJudgement 
       if (verdict.code === 'session_ended') return { kind: 'gone', reason: 'session_ended' };
       if (verdict.code === 'stale_epoch') return { kind: 'doubt' };
       return { kind: 'retry', step, retryAfterMs: verdict.retryAfterMs };
+    case 'device_revoked':
+      // The bridge hears of it, too, and ends its sessions.
+      return { kind: 'retry', step: 'handshake', waitMs: pauseMs.refused };
     case 'login_required':
       // The stream's credential is the worker's JWT, which the login can renew.
       return step === 'connect'

@@ -1,6 +1,6 @@
 import type { ServiceFrame } from '../protocol/frames.ts';
 import type { Context } from './context.ts';
-import type { Credentials } from './handshake.ts';
+import type { Credentials } from './worker-credentials.ts';
 import type { LinkCredentials } from './link-credentials.ts';
 import type { StreamEnd } from './live-socket.ts';
 import type { Outbox } from './outbox.ts';

@@ -4,7 +4,7 @@ import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
 import type { EndReason } from './events.ts';
 import { toError } from './failure.ts';
-import type { Credentials } from './handshake.ts';
+import type { Credentials } from './worker-credentials.ts';
 import { judgeStepFailure, judgeStreamEnd, type LinkJudgement, type LinkStep } from './link-judgement.ts';
 import { LinkCredentials } from './link-credentials.ts';
 import { LinkStream } from './link-stream.ts';
@@ -221,8 +221,9 @@ export class Link {
       case 'expired':
         return this.#replaceCredentials(error);
       case 'retry': {
-        const { step, retryAfterMs, waitMs = this.#backoff.next(retryAfterMs) } = judgement;
-        return { step, error, waitMs };
+        const { step, retryAfterMs, drainMs } = judgement;
+        if (drainMs !== undefined) return { step, error, waitMs: this.#backoff.afterDraining(drainMs) };
+        return { step, error, waitMs: judgement.waitMs ?? this.#backoff.next(retryAfterMs) };
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { Ids, Log, Random, Reporter, TokenSource } from '@sallyport/core';
 import type { ClientOptions } from '@sallyport/core/client';
 import type { ChangesShown } from './changes.ts';
-import type { RuntimeEvent } from './events.ts';
+import type { RunEnd, RuntimeEvent } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { KeepLimits } from './workspace/kept.ts';
 import type { WorktreePolicy } from './workspace/workspaces.ts';
@@ -62,8 +62,8 @@ export interface BridgeRuntimeOptions extends ClientOptions {
 
 /** How a run ended. */
 export interface RunResult {
-  /** `environment_deleted`: the service has no such environment any more. */
-  readonly reason: 'stopped' | 'once' | 'environment_deleted';
+  /** `environment_deleted`: the service has no such environment any more; `device_revoked`: it trusts this machine no more. */
+  readonly reason: 'stopped' | 'once' | RunEnd;
   /** Whether `kill` cut it short. */
   readonly killed: boolean;
 }

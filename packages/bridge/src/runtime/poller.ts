@@ -1,5 +1,6 @@
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
+import type { RunEnd } from './events.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
 import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
@@ -57,7 +58,7 @@ export class Poller {
     this.#skipped = new SkippedWork(options.context, idleMs);
   }
 
-  async run(): Promise<'stopped' | 'once' | 'environment_deleted'> {
+  async run(): Promise<'stopped' | 'once' | RunEnd> {
     while (!this.#isStopping()) {
       this.#abort = new AbortController();
       try {
@@ -67,7 +68,8 @@ export class Poller {
       } catch (error) {
         // A poll that `wake`, `freed` or `stop` ended says nothing about the link.
         if (this.#abort.signal.aborted) continue;
-        if ((await this.#recover(error)) === 'environment_deleted') return 'environment_deleted';
+        const end = await this.#recover(error);
+        if (end) return end;
       }
     }
     await this.#released;
@@ -199,7 +201,7 @@ export class Poller {
     return this.#rest(this.#skipped.add(workId, reason));
   }
 
-  async #recover(error: unknown): Promise<'environment_deleted' | undefined> {
+  async #recover(error: unknown): Promise<RunEnd | undefined> {
     if (this.#isStopping()) return undefined;
     const { context, registration } = this.#options;
     const verdict = judgeFailure(error);
@@ -213,9 +215,14 @@ export class Poller {
           return 'environment_deleted';
         }
         await this.#fail('offline', error, this.#backoff.next());
-        await registration.register();
-        return undefined;
+        return registration.register().then(
+          () => undefined,
+          (refusal: unknown) => this.#recover(refusal),
+        );
       }
+      case 'device_revoked':
+        context.emit({ type: 'device_revoked', environmentId: registration.environmentId });
+        return 'device_revoked';
       case 'login_required':
       case 'refused':
         await this.#fail(verdict.kind, error, pauseMs[verdict.kind]);

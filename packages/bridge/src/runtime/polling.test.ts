@@ -152,6 +152,15 @@ describe('registration', () => {
     expect((await service.called('register', 2)).headers['x-trusted-device-token']).toBe('new');
   });
 
+  test('rejects for a device that was revoked, and asks for no other one', async () => {
+    const asked: unknown[] = [];
+    const deviceToken = { token: (options?: object) => Promise.resolve(`old ${asked.push(options)}`) };
+    service.script('register', { status: 401, body: { error: 'device_revoked' } });
+    const bench = start({ run: 'true', deviceToken });
+    await expect(bench.result).rejects.toMatchObject({ code: 'device_revoked', status: 401 });
+    expect(asked).toHaveLength(1);
+  });
+
   test('asks for a login when the source of tokens has none any more', async () => {
     const ended = Object.assign(new Error('There is no login.'), { code: 'login_required' });
     const bench = start({ run: 'true', tokens: { token: () => Promise.reject(ended) } });
@@ -305,6 +314,27 @@ describe('polling', () => {
     service.grantSession('session_a');
     await bench.until('session.ended');
   });
+
+  test.each(['poll', 'register'] as const)(
+    'stops for good when its device was revoked, and no token is renewed for it (%s)',
+    async (route) => {
+      const { bench } = await startSession(
+        `trap 'exit 6' INT; echo up; while :; do sleep 1000 >&- 2>&- & wait; done`,
+      );
+      await bench.until('session.output');
+      const revoked = { status: 401, body: { error: 'device_revoked' } };
+      if (route === 'register') service.script('poll', { status: 404, body: { error: 'not_found' } });
+      service.script(route, revoked);
+      const before = service.calls.all.filter((call) => call.route === route).length;
+      service.grant({});
+      expect(await bench.result).toEqual({ reason: 'device_revoked', killed: false });
+      expect(bench.of('device_revoked')).toEqual([{ type: 'device_revoked', environmentId: 'env_1' }]);
+      expect(bench.of('session.ended')).toMatchObject([{ reason: 'stopped', exitCode: 6 }]);
+      expect(bench.of('login_required')).toEqual([]);
+      if (route === 'register')
+        expect(service.calls.all.filter((call) => call.route === route)).toHaveLength(before + 1);
+    },
+  );
 
   test('stops for good when the environment was deleted', async () => {
     const { bench } = await startSession(

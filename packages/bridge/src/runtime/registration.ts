@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { ServiceError, TransportError, type TokenSource } from '@sallyport/core';
 import { Backoff } from './backoff.ts';
 import type { Context } from './context.ts';
+import { deviceTokenWithheld, isAboutDevice, isPerhapsDevices } from './device-refusal.ts';
 import { judgeFailure, pauseMs, toError } from './failure.ts';
 import { pauseAfter } from './pause-after.ts';
 import { Pause } from './pause.ts';
@@ -12,8 +13,6 @@ import { within } from './within.ts';
 const jitterMs = 1_000;
 const longestWaitMs = 60_000;
 const farewellMs = 1_500;
-/** How a refusal names the header with this device's token. */
-const deviceTokenPath = 'headers/x-trusted-device-token';
 
 export interface RegistrationOptions {
   readonly context: Context;
@@ -71,8 +70,8 @@ export class Registration {
   }
 
   /**
-   * Registers, however long it takes; resolves early when stopped. Rejects only at the first registration, with what no
-   * waiting cures: its 400 and 403, `device_token_withheld` and `other_environment`.
+   * Registers, however long it takes; resolves early when stopped. Rejects with what no waiting cures: with `device_revoked`,
+   * and at the first registration with its 400 and 403, `device_token_withheld` and `other_environment`.
    */
   async register(): Promise<void> {
     const { signal } = this.#abort;
@@ -195,6 +194,8 @@ export class Registration {
     const verdict = judgeFailure(error);
     if (verdict.kind === 'conflict' && verdict.code === 'already_registered')
       return this.#adopt(verdict.details, verdict.retryAfterMs);
+    // A new token for it would undo what a person did.
+    if (verdict.kind === 'device_revoked') throw error;
     if (!this.#isRegistered && error instanceof ServiceError) {
       if (error.status === 400) throw isAboutDevice(error) ? deviceTokenWithheld(error) : error;
       // Nothing runs yet that would be worth a wait for a permission, and a person may be looking on.
@@ -234,26 +235,4 @@ export class Registration {
     await this.#pause.for(retryInMs);
     return false;
   }
-}
-
-/**
- * Whether a new token for this device may help: a 401 may be about it and not about the login, whatever the source of tokens
- * says of that; a 403 is about what the account may do, unless it says otherwise.
- */
-function isPerhapsDevices(error: unknown): boolean {
-  const { kind } = judgeFailure(error);
-  return kind === 'login_required' || (kind === 'refused' && isAboutDevice(error));
-}
-
-/** Of a 400: each registration has that header, so it has been taken away on the way. */
-function isAboutDevice(error: unknown): boolean {
-  return error instanceof ServiceError && error.issues.some(({ path }) => path === deviceTokenPath);
-}
-
-function deviceTokenWithheld(cause: ServiceError): RuntimeError {
-  return new RuntimeError(
-    'device_token_withheld',
-    'The token of this device does not reach the service that bridges register with: a gateway in front of it keeps accounts and devices of its own. Whoever runs that gateway should set `areas.bridge` to local, or `areas.oauth` to upstream; `sallyport-gateway doctor` says more.',
-    { cause },
-  );
 }

@@ -52,8 +52,8 @@ export class BridgeRuntime {
    * Runs until `signal` aborts: children end gracefully, the environment stays. Rejects with `RuntimeError` when the
    * directory is none (`invalid_directory`), a bridge for it runs already (`conflict`) or its files cannot be written
    * (`state_failed`), at the first registration with the service's 400 or 403, where this device's token does not reach
-   * it (`device_token_withheld`), and where it gives another environment than the one named (`other_environment`);
-   * everything else is waited out.
+   * it (`device_token_withheld`), where it gives another environment than the one named (`other_environment`), and with the
+   * 401 `device_revoked`; everything else is waited out.
    */
   async run(signal?: AbortSignal): Promise<RunResult> {
     this.#checkDirectory();
@@ -134,10 +134,8 @@ export class BridgeRuntime {
         returnUnstarted(context, state, leftovers.unstarted, { signal: leaving, runnerVersion }),
       ]);
       const reason = await poller.run();
-      if (reason === 'environment_deleted') {
-        registration.forget();
-        this.#endSessions(sessions);
-      }
+      if (reason === 'environment_deleted') registration.forget();
+      if (reason === 'environment_deleted' || reason === 'device_revoked') this.#endSessions(sessions);
       await sessions.ended();
       if (reason !== 'environment_deleted') await this.#takeLeave(context, registration);
       return { reason, killed: context.killed.aborted };

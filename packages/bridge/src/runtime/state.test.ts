@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { identify, isAlive } from './process-identity.ts';
+import { identify, isAlive } from '@sallyport/core/process-identity';
 import { BridgeState } from './state.ts';
 import { temporaryFolder } from './testing/bench.ts';
 

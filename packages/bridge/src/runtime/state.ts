@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { isDiskFull, whyNotWritten } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { replaceFileSync } from '@sallyport/core/replace-file';
+import type { ProcessIdentity } from '@sallyport/core/process-identity';
 import { lockDirectory, lockHolder } from './directory-lock.ts';
-import type { ProcessIdentity } from './process-identity.ts';
 import { RuntimeError } from './runtime-error.ts';
 
 /** Whose files they are: the service's address, the directory, and the bridge's name. */

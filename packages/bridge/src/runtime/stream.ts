@@ -2,7 +2,7 @@ import { isJsonObject, neutralDialect, inDialect, type Clock } from '@sallyport/
 import { endpointUrl, type ClientOptions } from '@sallyport/core/client';
 import { contract, headerNames, workerVersion } from '@sallyport/core/contract';
 import type { ServiceFrame } from '../protocol/frames.ts';
-import type { Credentials } from './handshake.ts';
+import type { Credentials } from './worker-credentials.ts';
 import { LiveSocket, type StreamEnd } from './live-socket.ts';
 
 export interface StreamOptions {

@@ -27,12 +27,17 @@ test.each([
     seen,
   };
   const reads = {
-    accountSessions: () => Promise.resolve([session]),
+    accountSessions: () => Promise.resolve({ items: [session], isLast: true }),
     session: () => Promise.resolve(session),
     events: () => Promise.resolve({ events: [], scannedTo: 0 }),
   };
   const store = { acts: {}, reads } as unknown as BridgeStore;
-  const data = createBridgeAccountData({ store, clock, config: defaultBridgeConfig });
+  const data = createBridgeAccountData({
+    store,
+    accounts: { emails: () => Promise.reject(new Error('nobody sent anything')) },
+    clock,
+    config: defaultBridgeConfig,
+  });
   const items: unknown[] = [];
   for await (const item of data.export('account')['sessions'] ?? []) items.push(item);
   expect(items).toMatchObject([{ session: { id: 'session_1', status } }]);

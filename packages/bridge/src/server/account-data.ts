@@ -1,26 +1,30 @@
-import { toTimestamp, type AccountData, type Clock } from '@sallyport/core';
+import { toTimestamp, type AccountEmails, type AccountData, type Clock, type Part } from '@sallyport/core';
 import { workTerms, type BridgeConfig } from './config.ts';
 import { eraseAll, pageItems } from './erase-all.ts';
+import { toSessionEvents } from './log.ts';
 import type { BridgeStore } from './ports.ts';
 import { presenceOf } from './presence.ts';
-import type { OfAccount } from './reads.ts';
-import type { Session, StoredEvent } from './records.ts';
+import type { Environment, ListedSession, SentEvent, Session } from './records.ts';
 import { sessionStatus } from './states.ts';
 
 /** Of a session's events in one read. */
 const pageBytes = 1024 * 1024;
+/** An act that changes more would hold others up. */
+const forgottenAtATime = 1000;
 
 /**
  * What the bridge keeps of an account: the environments that it registered or created, and the sessions that it created.
  * Other people's sessions in its environments are theirs, and stay; their work is stopped. What it said in other people's
- * sessions is theirs, too: events do not tell their author.
+ * sessions is exported with it, and stays there without its author.
  */
 export function createBridgeAccountData({
   store,
+  accounts,
   clock,
   config,
 }: {
   readonly store: BridgeStore;
+  readonly accounts: AccountEmails;
   readonly clock: Clock;
   readonly config: BridgeConfig;
 }): AccountData {
@@ -28,7 +32,9 @@ export function createBridgeAccountData({
   const terms = workTerms(config);
 
   async function* environments(accountId: string): AsyncIterable<object> {
-    for await (const one of all((after) => reads.accountEnvironments({ accountId, after, limit: pageItems })))
+    for await (const one of all<Environment>((after) =>
+      reads.accountEnvironments({ accountId, after, limit: pageItems }),
+    ))
       yield {
         id: one.id,
         organization_id: one.organizationId,
@@ -43,7 +49,9 @@ export function createBridgeAccountData({
 
   /** A session, then its events, each as an item of its own: a session may have more of them than memory. */
   async function* sessions(accountId: string): AsyncIterable<object> {
-    const listed = all((after) => reads.accountSessions({ accountId, after, limit: pageItems }));
+    const listed = all<ListedSession>((after) =>
+      reads.accountSessions({ accountId, after, limit: pageItems }),
+    );
     for await (const { id: sessionId } of listed) {
       const one = await reads.session({ sessionId });
       if (one === undefined) continue; // deleted meanwhile
@@ -52,15 +60,33 @@ export function createBridgeAccountData({
       for (let after = 0; ;) {
         const page = { sessionId, after, maxEvents: 1000, maxBytes: pageBytes };
         const { events, scannedTo } = await reads.events(page);
-        yield* events.map((event) => shownEvent(sessionId, event));
+        for (const event of await toSessionEvents(accounts, sessionId, events)) yield { event };
         if (scannedTo === after) break;
         after = scannedTo;
       }
     }
   }
 
+  /** What it sent, to its own sessions and to others'. */
+  async function* events(accountId: string): AsyncIterable<object> {
+    const sent = all<SentEvent>((after) => reads.accountEvents({ accountId, after, limit: pageItems }));
+    for await (const event of sent) yield* await toSessionEvents(accounts, event.sessionId, [event]);
+  }
+
+  async function forgetSender(accountId: string): Promise<number> {
+    for (let forgotten = 0; ;) {
+      const count = await acts.forgetSender({ accountId, limit: forgottenAtATime });
+      forgotten += count;
+      if (count < forgottenAtATime) return forgotten;
+    }
+  }
+
   return {
-    export: (accountId) => ({ environments: environments(accountId), sessions: sessions(accountId) }),
+    export: (accountId) => ({
+      environments: environments(accountId),
+      sessions: sessions(accountId),
+      events: events(accountId),
+    }),
 
     async erase(accountId) {
       const environments = await eraseAll(
@@ -71,19 +97,17 @@ export function createBridgeAccountData({
         () => reads.accountSessions({ accountId, after: undefined, limit: pageItems }),
         (sessionId) => acts.deleteSession({ sessionId }),
       );
-      return { environments, sessions };
+      return { environments, sessions, events: await forgetSender(accountId) };
     },
   };
 }
 
-async function* all<Item extends NonNullable<OfAccount['after']>>(
-  read: (after: OfAccount['after']) => Promise<readonly Item[]>,
-): AsyncIterable<Item> {
-  for (let after: OfAccount['after']; ;) {
-    const page = await read(after);
-    yield* page;
-    after = page.at(-1);
-    if (page.length < pageItems) return;
+async function* all<Item>(read: (after: Item | undefined) => Promise<Part<Item>>): AsyncIterable<Item> {
+  for (let after: Item | undefined; ;) {
+    const { items, isLast } = await read(after);
+    yield* items;
+    after = items.at(-1);
+    if (isLast) return;
   }
 }
 
@@ -99,8 +123,4 @@ function shownSession(session: Session, isOnline: boolean): object {
     created_at: toTimestamp(session.createdAt),
     updated_at: toTimestamp(session.updatedAt),
   };
-}
-
-function shownEvent(sessionId: string, { seq, id, type, data, createdAt }: StoredEvent): object {
-  return { event: { session_id: sessionId, seq, id, type, data, created_at: toTimestamp(createdAt) } };
 }

@@ -179,19 +179,21 @@ export interface BridgeActs {
   ): Promise<WorkerAttached>;
   renewWorkers(argument: { readonly renewals: readonly Renewal[]; readonly leaseMs: number }): Promise<void>;
   /**
-   * Appends in order; an id that the session knows keeps its first `seq`. With an `epoch` the events are the worker's:
-   * `worker.exited` among them ends the work, and what is new after the end is left out of the answer. Without, they are a
-   * client's, and an ended session refuses them, as does an organization whose logs are full. A log that gets larger than
+   * Appends in order; an id that the session knows keeps its first `seq`, and its first sender. With an `epoch` the events
+   * are the worker's: `worker.exited` among them ends the work, and what is new after the end is left out of the answer.
+   * With an account they are that client's, and an ended session refuses them, as does an organization whose logs are full. A log that gets larger than
    * the terms allow loses its oldest events, but none that its worker has yet to take: where those fill it, clients get
    * `quota_exceeded`, and a worker that goes on all the same ends the session.
    */
   appendEvents(
     argument: Timing & {
       readonly sessionId: string;
-      readonly epoch: number | null;
+      readonly from: { readonly epoch: number } | { readonly accountId: string };
       readonly events: readonly EventDraft[];
     },
   ): Promise<readonly Appended[]>;
+  /** Takes the account from at most `limit` events that it sent; gives of how many. The events stay. */
+  forgetSender(argument: { readonly accountId: string; readonly limit: number }): Promise<number>;
   /**
    * Looks at sessions in the order of their ids, beginning after `after`, and removes at most `limit` events: sessions that
    * ended before `before` whole, of others the events that are older, but none that a worker has yet to take. `next` is where to go on; `undefined`: all are seen.

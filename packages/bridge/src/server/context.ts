@@ -1,13 +1,14 @@
-import type { Clock, Ids, Log, Random, Wakeups } from '@sallyport/core';
+import type { AccountEmails, Clock, Ids, Log, Random, Wakeups } from '@sallyport/core';
 import type { BridgeConfig, WorkTerms } from './config.ts';
 import type { Timing, Touched } from './acts.ts';
-import type { BridgeStore } from './ports.ts';
+import type { BridgeStore, TrustedDevices } from './ports.ts';
 import type { Presence } from './presence.ts';
 import { sessionTopic, workTopic } from './topics.ts';
 
 /** What the parts of the engine share. */
 export interface Context {
   readonly store: BridgeStore;
+  readonly accounts: AccountEmails;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -15,6 +16,7 @@ export interface Context {
   readonly config: BridgeConfig;
   readonly terms: WorkTerms;
   readonly presence: Presence;
+  readonly devices: TrustedDevices;
   readonly log: Log;
 }
 

@@ -20,12 +20,13 @@ test('stopping waits for one transaction of the sweep of old logs, however many 
   };
   const engine = createBridgeEngine({
     store: { acts, reads: {} } as unknown as BridgeStore,
+    accounts: { emails: never },
     clock,
     random: seededRandom(),
     ids: createIds(clock, seededRandom()),
     wakeups: createLocalWakeups(),
     workerTokens: { mint: never, verify: never },
-    devices: { check: never },
+    devices: { check: never, stands: never, changes: 0, watch: () => undefined, unwatch: () => undefined },
     apiBaseUrl: 'http://127.0.0.1:8787',
     config: { logRetentionSeconds: 1, retentionSweepSeconds: 1 },
   });

@@ -1,5 +1,6 @@
 import {
   silentLog,
+  type AccountEmails,
   type Clock,
   type Ids,
   type Log,
@@ -20,11 +21,13 @@ import type { Counts } from './reads.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { sweepLogs } from './retention.ts';
 import { createSessions, type Sessions } from './sessions.ts';
+import { UnseenDeletions } from './unseen-deletions.ts';
 import { createWorkDesk, type WorkDesk } from './work.ts';
 import { WorkerStreams } from './worker-streams.ts';
 
 export interface BridgeEngineOptions {
   readonly store: BridgeStore;
+  readonly accounts: AccountEmails;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -63,6 +66,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
   const config = { ...defaultBridgeConfig, ...options.config };
   const context: Context = {
     store,
+    accounts: options.accounts,
     clock,
     random: options.random,
     ids: options.ids,
@@ -70,13 +74,15 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
     config,
     terms: workTerms(config),
     presence: createPresence(store.acts, clock, config),
+    devices: options.devices,
     log,
   };
   const queue = new PollQueue(context);
-  const registry = createRegistry(context, { devices: options.devices, apiBaseUrl, queue });
+  const registry = createRegistry(context, { apiBaseUrl, queue });
   const streams = new WorkerStreams(context, workerTokens);
   const hints = new HintStreams(context, registry);
   const leases = new Leases(context, streams);
+  const deletions = new UnseenDeletions(context, queue);
 
   let timer: Timer | undefined;
   let sweptAt = clock.monotonic();
@@ -92,6 +98,7 @@ export function createBridgeEngine(options: BridgeEngineOptions): BridgeEngine {
   function tick(): void {
     arm();
     queue.tick();
+    deletions.tick();
     streams.tick();
     hints.tick();
     const now = clock.monotonic();

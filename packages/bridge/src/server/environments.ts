@@ -4,6 +4,7 @@ import type {
   ManagedEnvironment,
   UpdateEnvironmentRequest,
 } from '@sallyport/core/contract';
+import { shownAccounts, type ShownAccount } from './accounts.ts';
 import { timing, wake, type Context } from './context.ts';
 import { dismissBridge } from './dismiss.ts';
 import { environmentDeleted } from './environment-errors.ts';
@@ -49,10 +50,12 @@ export function createEnvironments(
   context: Context,
   { registry, queue }: { readonly registry: Registry; readonly queue: PollQueue },
 ): Environments {
-  const { store, clock, ids } = context;
+  const { store, clock, ids, accounts } = context;
 
   async function get(caller: Caller, id: string): Promise<ManagedEnvironment> {
-    return toWire(await registry.visible(caller, id));
+    const environment = await registry.visible(caller, id);
+    const shown = await shownAccounts(accounts, [environment.accountId]);
+    return toWire(environment, shown(environment.accountId));
   }
 
   return {
@@ -76,7 +79,11 @@ export function createEnvironments(
       const { items, next } = await readPage(page, (part) =>
         store.reads.managedEnvironments({ organizationId, name, ...part }),
       );
-      return { items: items.map(toWire), next };
+      const shown = await shownAccounts(
+        accounts,
+        items.map(({ accountId }) => accountId),
+      );
+      return { items: items.map((item) => toWire(item, shown(item.accountId))), next };
     },
 
     async update(caller, id, { machine_name, directory, metadata }) {
@@ -109,13 +116,14 @@ export function createEnvironments(
   };
 }
 
-function toWire(environment: Environment): ManagedEnvironment {
+function toWire(environment: Environment, account: ShownAccount): ManagedEnvironment {
   const { archivedAt } = environment;
   return {
     id: environment.id,
     machine_name: environment.machineName,
     directory: environment.directory,
     metadata: environment.metadata,
+    account,
     created_at: toTimestamp(environment.createdAt),
     updated_at: toTimestamp(environment.updatedAt),
     archived_at: archivedAt === null ? null : toTimestamp(archivedAt),

@@ -2,7 +2,7 @@ import { createLatch } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
 import type { Context } from './context.ts';
-import { toSessionEvent } from './log.ts';
+import { toSessionEvents } from './log.ts';
 import type { SessionHead } from './records.ts';
 import { sessionTopic } from './topics.ts';
 
@@ -20,7 +20,7 @@ export type FollowerItem =
  * own: a slow reader holds one page and delays nobody.
  */
 export async function* followLog(
-  { store, wakeups, config }: Context,
+  { store, accounts, wakeups, clock, config }: Context,
   sessionId: string,
   head: SessionHead,
   { from, signal }: { readonly from: ResumeFrom; readonly signal: AbortSignal },
@@ -28,6 +28,12 @@ export async function* followLog(
   const latch = createLatch();
   // Before the first read: what is appended between the two must wake.
   wakeups.subscribe(sessionTopic(sessionId), latch);
+  // Another process may delete the session without a word to this one.
+  const look = () => {
+    latch.wake();
+    timer = clock.after(config.pingSeconds * 1000, look);
+  };
+  let timer = clock.after(config.pingSeconds * 1000, look);
   try {
     const { after, isLost } = placeInLog(from, head, head.oldestSeq - 1);
     if (isLost) yield { kind: 'notice', type: 'resync_required', data: { oldest_seq: head.oldestSeq } };
@@ -44,7 +50,8 @@ export async function* followLog(
       // What this reader has yet to read was removed meanwhile.
       if (first !== undefined && first.seq > cursor + 1)
         yield { kind: 'notice', type: 'resync_required', data: { oldest_seq: first.seq } };
-      for (const event of page.events) yield { kind: 'event', event: toSessionEvent(sessionId, event) };
+      for (const event of await toSessionEvents(accounts, sessionId, page.events))
+        yield { kind: 'event', event };
       if (page.scannedTo > cursor) {
         cursor = page.scannedTo;
         continue;
@@ -55,6 +62,7 @@ export async function* followLog(
       await latch.wait(signal);
     }
   } finally {
+    timer.cancel();
     wakeups.unsubscribe(sessionTopic(sessionId), latch);
   }
 }

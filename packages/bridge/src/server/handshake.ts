@@ -1,4 +1,4 @@
-import { ServiceError } from '@sallyport/core';
+import { deviceRevoked, ServiceError } from '@sallyport/core';
 import type { NewEvent } from '@sallyport/core/contract';
 import { isReservedEventType } from '../protocol/events.ts';
 import type { ResumeFrom } from '../protocol/resume.ts';
@@ -20,7 +20,7 @@ export type WorkerCredentials = {
   readonly worker_epoch: number;
 };
 
-/** The three steps that give a worker its stream. */
+/** The three steps that give a worker its stream. Each throws `device_revoked` where its machine is trusted no more. */
 export interface Handshake {
   /** Step 1. With the present worker's token its epoch stays; else it rises, and the old worker is fenced. */
   takeOver(
@@ -58,8 +58,13 @@ export function createHandshake(
     readonly apiBaseUrl: string;
   },
 ): Handshake {
-  const { store, presence, wakeups } = context;
+  const { store, presence, wakeups, devices } = context;
   const { registry, streams, workerTokens, apiBaseUrl } = options;
+
+  /** A worker's token ends with the trust in the machine that its bridge was registered from. */
+  async function requireTrusted({ deviceId }: WorkerClaims): Promise<void> {
+    if (deviceId !== undefined && !(await devices.stands(deviceId))) throw deviceRevoked();
+  }
 
   async function prove(workerToken: string | undefined): Promise<WorkerProof | null> {
     if (workerToken === undefined) return null;
@@ -81,7 +86,7 @@ export function createHandshake(
       if (session?.organizationId !== caller.organizationId) throw noSuchSession(sessionId);
       if (session.seen === null)
         throw new ServiceError('session_ended', "The session's environment is gone.");
-      await registry.held(caller, session.environmentId);
+      const { registration } = await registry.trusted(caller, session.environmentId);
       presence.seen(session.environmentId);
       const proof = await prove(workerToken);
       const provenEpoch = proof?.sessionId === sessionId ? proof.epoch : null;
@@ -93,11 +98,13 @@ export function createHandshake(
         workerId: caller.workerKey,
         epoch,
         grantId: caller.grantId,
+        deviceId: registration.deviceId,
       });
       return { worker_jwt: token, api_base_url: apiBaseUrl, worker_epoch: epoch };
     },
 
     async register(worker, sessionId) {
+      await requireTrusted(worker);
       refuseOtherSession(worker, sessionId);
       const head = await store.reads.sessionHead({ sessionId });
       if (!head) throw noSuchSession(sessionId);
@@ -107,12 +114,13 @@ export function createHandshake(
     },
 
     async append(worker, sessionId, { events, takenSeq = 0 }) {
+      await requireTrusted(worker);
       refuseOtherSession(worker, sessionId);
       const { epoch } = worker;
       const drafts = draftEvents(events, context.ids, isReservedEventType);
       const appended = await store.acts.appendEvents({
         sessionId,
-        epoch,
+        from: { epoch },
         events: drafts,
         ...timing(context),
       });
@@ -132,11 +140,13 @@ export function createHandshake(
 
     async open(worker, sessionId, { from }) {
       streams.refuseWhileDraining();
+      const deviceSince = devices.changes;
+      await requireTrusted(worker);
       refuseOtherSession(worker, sessionId);
       const { epoch } = worker;
       const log = await store.acts.attachWorker({ sessionId, epoch, ...timing(context) });
       wakeups.notify(sessionTopic(sessionId));
-      return (socket) => streams.add(worker, socket, log, from);
+      return (socket) => streams.add(worker, socket, { log, from, deviceSince });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { ServiceError, type WakeListener } from '@sallyport/core';
+import { ServiceError, type GrantListener, type WakeListener } from '@sallyport/core';
 import type { BridgeHint } from '@sallyport/core/contract';
 import { closeCodes } from '../protocol/frames.ts';
 import { Coalesced } from './coalesced.ts';
@@ -17,6 +17,8 @@ export interface HintStreamOptions {
   readonly socket: StreamSocket;
   /** Throws the `ServiceError` for which the caller may not be here any more. */
   readonly check: () => Promise<unknown>;
+  /** What the environment was registered from, and the `Grants.changes` at which that was trusted. */
+  readonly device: { readonly id: string; readonly since: number };
   readonly onEnd: (stream: HintStream) => void;
 }
 
@@ -44,13 +46,14 @@ class Guarded extends Coalesced {
  * A bridge's persistent WebSocket: says that a poll is worth it, and what was stopped. Hints only: nothing is granted here,
  * and one that gets lost costs no more than the time until the next poll.
  */
-export class HintStream implements SocketListener {
+export class HintStream implements SocketListener, GrantListener {
   readonly #context: Context;
   readonly #environmentId: string;
   readonly #socket: StreamSocket;
   readonly #check: () => Promise<unknown>;
   readonly #onEnd: (stream: HintStream) => void;
   readonly #subscriptions: readonly (readonly [topic: string, listener: WakeListener])[];
+  readonly #deviceId: string;
   readonly #openedAt: number;
   #isOpen = true;
   #frameAt: number;
@@ -58,13 +61,14 @@ export class HintStream implements SocketListener {
   /** Up to which stop it was told. */
   #stops: { readonly at: number; readonly workId: string };
 
-  constructor({ context, environmentId, socket, check, onEnd }: HintStreamOptions) {
+  constructor({ context, environmentId, socket, check, device, onEnd }: HintStreamOptions) {
     const { clock, wakeups } = context;
     this.#context = context;
     this.#environmentId = environmentId;
     this.#socket = socket;
     this.#check = check;
     this.#onEnd = onEnd;
+    this.#deviceId = device.id;
     this.#openedAt = this.#frameAt = this.#pingedAt = clock.monotonic();
     this.#stops = { at: clock.now(), workId: '' };
     const offer = new Guarded(this, () => this.#offerWork());
@@ -74,6 +78,7 @@ export class HintStream implements SocketListener {
       [leaveTopic(environmentId), new Guarded(this, () => this.#leave())],
     ];
     for (const [topic, listener] of this.#subscriptions) wakeups.subscribe(topic, listener);
+    context.devices.watch(device.id, this, device.since);
     socket.listen(this);
     this.pong();
     offer.wake();
@@ -105,6 +110,11 @@ export class HintStream implements SocketListener {
     this.closed();
   }
 
+  /** Its machine is trusted no more. */
+  revoked(): void {
+    this.close(closeCodes.revoked, 'device_revoked');
+  }
+
   #terminate(): void {
     this.#socket.terminate();
     this.closed();
@@ -114,6 +124,7 @@ export class HintStream implements SocketListener {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     for (const [topic, listener] of this.#subscriptions) this.#context.wakeups.unsubscribe(topic, listener);
+    this.#context.devices.unwatch(this.#deviceId, this);
     this.#onEnd(this);
   }
 

@@ -21,17 +21,19 @@ export class HintStreams {
     return this.#streams.size;
   }
 
-  /** Before the upgrade: throws `not_found` and `forbidden` of the environment. What it gives takes the socket. */
+  /** Before the upgrade: throws `not_found`, `forbidden` and `device_revoked` of the environment. What it gives takes the socket. */
   async open(caller: Caller, environmentId: string): Promise<(socket: StreamSocket) => void> {
     if (this.#draining) throw drainRefusal(this.#context);
-    const check = () => this.#registry.held(caller, environmentId);
-    await check();
+    const check = () => this.#registry.trusted(caller, environmentId);
+    const since = this.#context.devices.changes;
+    const { registration } = await check();
     return (socket) => {
       const stream = new HintStream({
         context: this.#context,
         environmentId,
         socket,
         check,
+        device: { id: registration.deviceId, since },
         onEnd: (ended) => this.#streams.delete(ended),
       });
       this.#streams.add(stream);

@@ -1,6 +1,7 @@
-import { ServiceError, toTimestamp, type Ids } from '@sallyport/core';
+import { ServiceError, toTimestamp, type AccountEmails, type Ids } from '@sallyport/core';
 import type { NewEvent, SessionEvent } from '@sallyport/core/contract';
 import { isReservedForClients } from '../protocol/events.ts';
+import { shownAccounts } from './accounts.ts';
 import type { EventDraft, StoredEvent } from './records.ts';
 
 /** Events of a client, or a worker, as the log takes them. Throws `invalid_request` naming each of a type that is not its to send. */
@@ -23,17 +24,35 @@ export function draftEvents(
   }));
 }
 
-/** One stored event may go to many readers: it is put into words once. */
-const sessionEvents = new WeakMap<StoredEvent, SessionEvent>();
+/** A page that is read may go to many readers: it is put into words once. */
+const worded = new WeakMap<readonly StoredEvent[], readonly SessionEvent[]>();
 
-/** An event as it goes over the wire. */
-export function toSessionEvent(sessionId: string, stored: StoredEvent): SessionEvent {
-  const known = sessionEvents.get(stored);
+/** Events of a session as they go over the wire, with who sent them. */
+export async function toSessionEvents(
+  accounts: AccountEmails,
+  sessionId: string,
+  page: readonly StoredEvent[],
+): Promise<readonly SessionEvent[]> {
+  const known = worded.get(page);
   if (known !== undefined) return known;
-  const { id, seq, type, createdAt, data } = stored;
-  const event = { id, seq, type, session_id: sessionId, created_at: toTimestamp(createdAt), data };
-  sessionEvents.set(stored, event);
-  return event;
+  const shown = await shownAccounts(
+    accounts,
+    page.map(({ accountId }) => accountId),
+  );
+  // Another reader may have been faster: all have the same ones, which are written out once, too.
+  const events =
+    worded.get(page) ??
+    page.map(({ id, seq, type, accountId, createdAt, data }) => ({
+      id,
+      seq,
+      type,
+      session_id: sessionId,
+      ...(accountId !== null && { account: shown(accountId) }),
+      created_at: toTimestamp(createdAt),
+      data,
+    }));
+  worded.set(page, events);
+  return events;
 }
 
 export function noSuchSession(id: string): ServiceError {

@@ -1,12 +1,12 @@
 import type { WakeListener } from '@sallyport/core';
+import type { SessionEvent } from '@sallyport/core/contract';
 import type { ServiceFrame } from '../protocol/frames.ts';
 import type { Context } from './context.ts';
-import { toSessionEvent } from './log.ts';
+import { toSessionEvents } from './log.ts';
 import type { StreamSocket } from './stream-socket.ts';
-import type { StoredEvent } from './records.ts';
 
 interface Page {
-  readonly events: StoredEvent[];
+  readonly events: SessionEvent[];
   readonly scannedTo: number;
 }
 
@@ -78,7 +78,7 @@ export class Outbound {
 
   /** Reads the next page; false where there is none. */
   async #readPage(): Promise<boolean> {
-    const { store, config } = this.#context;
+    const { store, accounts, config } = this.#context;
     const { events, scannedTo } = await store.reads.events({
       sessionId: this.#sessionId,
       after: this.#cursor,
@@ -87,7 +87,7 @@ export class Outbound {
       without: 'worker',
     });
     if (scannedTo > this.#cursor) {
-      this.#page = { events: [...events], scannedTo };
+      this.#page = { events: [...(await toSessionEvents(accounts, this.#sessionId, events))], scannedTo };
       return true;
     }
     if (!this.#caughtUp) this.send({ type: 'caught_up', seq: this.#cursor });
@@ -100,7 +100,7 @@ export class Outbound {
     const { config } = this.#context;
     const { events, scannedTo } = this.#page ?? { events: [], scannedTo: this.#cursor };
     for (let event = events[0]; event && !this.#isClosed; event = events[0]) {
-      const text = JSON.stringify(toSessionEvent(this.#sessionId, event));
+      const text = JSON.stringify(event);
       const waiting = this.#socket.bufferedAmount;
       if (waiting > 0 && waiting + Buffer.byteLength(text) > config.sendHighBytes) {
         this.#isFull = true;

@@ -28,6 +28,18 @@ export class PollLine extends Coalesced {
     return this.#context.random;
   }
 
+  enter(waiter: Waiter): void {
+    const { id, since } = waiter.request.device;
+    this.waiters.add(waiter);
+    this.#context.devices.watch(id, waiter, since);
+  }
+
+  /** Gives whether it was there. */
+  leave(waiter: Waiter): boolean {
+    this.#context.devices.unwatch(waiter.request.device.id, waiter);
+    return this.waiters.delete(waiter);
+  }
+
   close(): void {
     const { wakeups } = this.#context;
     wakeups.unsubscribe(workTopic(this.#environmentId), this);

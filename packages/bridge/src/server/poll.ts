@@ -1,4 +1,4 @@
-import type { Random, ServiceError } from '@sallyport/core';
+import { deviceRevoked, type GrantListener, type Random, type ServiceError } from '@sallyport/core';
 import type { ClaimedWork } from './acts.ts';
 import type { PollLine } from './poll-line.ts';
 
@@ -12,6 +12,8 @@ export interface PollRequest {
   readonly types: readonly string[];
   /** How long to wait for work. */
   readonly blockMs: number;
+  /** What the environment was registered from, and the `Grants.changes` at which that was trusted. */
+  readonly device: { readonly id: string; readonly since: number };
   /** False: the caller only wants to be seen. */
   readonly takesWork: boolean;
 }
@@ -31,7 +33,10 @@ export interface PollAnswer {
 
 /** A poll that has its place in the queue. */
 export interface Poll {
-  /** Comes with work, or without when `blockMs` went by, the poll was left, or the service drains. */
+  /**
+   * Comes with work, or without when `blockMs` went by, the poll was left, or the service drains. Rejects with what the
+   * caller is refused for.
+   */
   readonly answer: Promise<PollAnswer>;
   /** To be called when the answer did not, or will not, reach the caller: work that it would have is given back. */
   leave(): Promise<void>;
@@ -41,7 +46,7 @@ export interface Poll {
 export type PollOutcome = ClaimedWork | 'superseded' | null;
 
 /** One poll that waits. */
-export class Waiter implements Poll {
+export class Waiter implements Poll, GrantListener {
   readonly request: PollRequest;
   readonly answer: Promise<PollAnswer>;
   /** On the monotonic clock; a poll that does not wait ends once it was served, however long that takes. */
@@ -57,17 +62,22 @@ export class Waiter implements Poll {
     this.until = until;
     this.#line = line;
     this.#resolve = resolve;
-    line.waiters.add(this);
+    line.enter(this);
   }
 
   settle(outcome: PollOutcome): void {
-    if (!this.#line.waiters.delete(this)) return;
+    if (!this.#line.leave(this)) return;
     if (outcome !== null && outcome !== 'superseded') this.#claimed = outcome;
     this.#resolve(answerOf(outcome, this.#line.random));
   }
 
   refuse(error: ServiceError): void {
-    if (this.#line.waiters.delete(this)) this.#resolve(Promise.reject(error));
+    if (this.#line.leave(this)) this.#resolve(Promise.reject(error));
+  }
+
+  /** Its machine is trusted no more. */
+  revoked(): void {
+    this.refuse(deviceRevoked());
   }
 
   async leave(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Grants } from '@sallyport/core';
 import type { BridgeActs } from './acts.ts';
 import type { BridgeReads } from './reads.ts';
 
@@ -15,6 +16,8 @@ export interface WorkerClaims {
   readonly epoch: number;
   /** The grant by which the worker got the token: with it the token ends. */
   readonly grantId: string;
+  /** The trusted device that its bridge was registered from: with it, too. Tokens of earlier releases do not tell. */
+  readonly deviceId?: string | undefined;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
@@ -27,11 +30,13 @@ export interface WorkerTokens {
   verify(token: string): Promise<WorkerClaims>;
 }
 
-/** Knows the machines from which an account may register bridges. */
-export interface TrustedDevices {
-  /** Throws `invalid_token` for an unknown or revoked device, `forbidden` for another account's. */
+/** Knows the machines from which an account may register bridges; a watch is told when one is trusted no more. */
+export interface TrustedDevices extends Grants {
+  /** Throws `invalid_token` for an unknown device, `device_revoked` for a revoked one, `forbidden` for another account's. */
   check(
     token: string,
     owner: { readonly accountId: string; readonly organizationId: string },
   ): Promise<{ readonly deviceId: string }>;
+  /** Whether it is trusted still. */
+  stands(deviceId: string): Promise<boolean>;
 }

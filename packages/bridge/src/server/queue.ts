@@ -19,6 +19,11 @@ export class PollQueue {
     return [...this.#lines.values()].reduce((sum, { waiters }) => sum + waiters.size, 0);
   }
 
+  /** The environments that they are held for. */
+  *polled(): Iterable<string> {
+    for (const [environmentId, { waiters }] of this.#lines) if (waiters.size > 0) yield environmentId;
+  }
+
   poll(request: PollRequest): Poll {
     const { environmentId, workerKey, blockMs } = request;
     const line = this.#line(environmentId);

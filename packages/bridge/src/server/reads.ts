@@ -1,9 +1,11 @@
+import type { Part } from '@sallyport/core';
 import type { EnvironmentStatus, WorkState } from '@sallyport/core/contract';
 import type {
   Environment,
   ListedEnvironment,
   ListedSession,
   Origin,
+  SentEvent,
   Session,
   SessionHead,
   StoredEvent,
@@ -22,9 +24,11 @@ export interface OfAccount {
   readonly limit: number;
 }
 
-/** Bounded reads; each sees every act that was answered before. */
+/** Bounded reads, by number and by bytes (`readPart`); each sees every act that was answered before. */
 export interface BridgeReads {
   environment(argument: { readonly environmentId: string }): Promise<Environment | undefined>;
+  /** Those of these environments with a registration. */
+  registeredAmong(argument: { readonly environmentIds: readonly string[] }): Promise<readonly string[]>;
   /** The organization that deleted an environment, or its registration. */
   deletedEnvironment(argument: { readonly environmentId: string }): Promise<string | undefined>;
   /** Those with a registration, not archived. */
@@ -34,11 +38,11 @@ export interface BridgeReads {
       readonly workerTypes: readonly string[];
       readonly seenSince: number;
     },
-  ): Promise<readonly ListedEnvironment[]>;
+  ): Promise<Part<ListedEnvironment>>;
   /** `name`: a part of the machine name, in any case. */
   managedEnvironments(
     argument: PageRequest & { readonly organizationId: string; readonly name: string | undefined },
-  ): Promise<readonly Environment[]>;
+  ): Promise<Part<Environment>>;
   /** The item that `claimWork` would find. */
   waitingWork(argument: {
     readonly environmentId: string;
@@ -58,15 +62,21 @@ export interface BridgeReads {
   /** `accountId`: those that it created. */
   sessions(
     argument: PageRequest & { readonly organizationId: string; readonly accountId: string | undefined },
-  ): Promise<readonly ListedSession[]>;
+  ): Promise<Part<ListedSession>>;
   /** All of an account's, archived or not; each page in an order that the next one goes on in. */
-  accountEnvironments(argument: OfAccount): Promise<readonly Environment[]>;
-  accountSessions(argument: OfAccount): Promise<readonly ListedSession[]>;
+  accountEnvironments(argument: OfAccount): Promise<Part<Environment>>;
+  accountSessions(argument: OfAccount): Promise<Part<ListedSession>>;
+  /** What an account sent, to whatever session, in the order of sessions and their logs, after that place. */
+  accountEvents(argument: {
+    readonly accountId: string;
+    readonly after: { readonly sessionId: string; readonly seq: number } | undefined;
+    readonly limit: number;
+  }): Promise<Part<SentEvent>>;
   /** The first ones, of every kind, archived or not. */
   organizationEnvironments(argument: {
     readonly organizationId: string;
     readonly limit: number;
-  }): Promise<readonly Environment[]>;
+  }): Promise<Part<Environment>>;
   sessionHead(argument: { readonly sessionId: string }): Promise<SessionHead | undefined>;
   /**
    * The events after `after`, as many as fit (at least one, if there is one). `scannedTo` is where the next read goes on:

@@ -51,6 +51,8 @@ export interface Registration extends Seen {
   /** The bridge's, by which it knows its own. */
   readonly workerKey: string;
   readonly workerType: string;
+  /** The trusted device by whose token it was registered. */
+  readonly deviceId: string;
 }
 
 export interface RegisteredEnvironment extends Environment {
@@ -116,6 +118,10 @@ export interface SessionHead {
 
 export type Origin = 'client' | 'service' | 'worker';
 
+/** Who puts events into a log: a client's are of the account that sent them. */
+export type Sender =
+  { readonly origin: 'client'; readonly accountId: string } | { readonly origin: Exclude<Origin, 'client'> };
+
 /** An event on its way into the log. */
 export interface EventDraft {
   readonly id: string;
@@ -126,6 +132,13 @@ export interface EventDraft {
 export interface StoredEvent extends EventDraft {
   readonly seq: number;
   readonly createdAt: number;
+  /** The client's that sent it; null for a worker's and the service's, and where the account was erased. */
+  readonly accountId: string | null;
+}
+
+/** An event of any session, as the export of an account has it. */
+export interface SentEvent extends StoredEvent {
+  readonly sessionId: string;
 }
 
 export type Appended = {

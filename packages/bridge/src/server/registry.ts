@@ -1,14 +1,14 @@
-import { readPage, ServiceError, toTimestamp, type Page } from '@sallyport/core';
+import { deviceRevoked, readPage, ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import {
   contract,
   type EnvironmentStatus,
   type OrganizationEnvironment,
   type RegisterBridgeRequest,
 } from '@sallyport/core/contract';
+import { shownAccounts, type ShownAccount } from './accounts.ts';
 import { timing, wake, type Context } from './context.ts';
 import { dismissBridge } from './dismiss.ts';
 import { environmentDeleted, noSuchEnvironment } from './environment-errors.ts';
-import type { TrustedDevices } from './ports.ts';
 import type { PollQueue } from './queue.ts';
 import type { Caller, Environment, ListedEnvironment, RegisteredEnvironment } from './records.ts';
 import { leaveTopic } from './topics.ts';
@@ -47,14 +47,16 @@ export interface Registry {
   owned(caller: Caller, environmentId: string): Promise<Environment>;
   /** ... and if a bridge is registered for it: else as if it were not there. */
   held(caller: Caller, environmentId: string): Promise<RegisteredEnvironment>;
+  /** ... from a device that is trusted still: else `device_revoked`. */
+  trusted(caller: Caller, environmentId: string): Promise<RegisteredEnvironment>;
 }
 
 export function createRegistry(
   context: Context,
-  options: { readonly devices: TrustedDevices; readonly apiBaseUrl: string; readonly queue: PollQueue },
+  options: { readonly apiBaseUrl: string; readonly queue: PollQueue },
 ): Registry {
-  const { store, clock, config, ids, presence, wakeups } = context;
-  const { devices, apiBaseUrl, queue } = options;
+  const { store, clock, config, ids, presence, wakeups, devices, accounts } = context;
+  const { apiBaseUrl, queue } = options;
 
   async function visible(caller: Caller, environmentId: string): Promise<Environment> {
     const environment = await store.reads.environment({ environmentId });
@@ -79,6 +81,12 @@ export function createRegistry(
     throw await missing(caller, environmentId);
   }
 
+  async function trusted(caller: Caller, environmentId: string): Promise<RegisteredEnvironment> {
+    const environment = await held(caller, environmentId);
+    if (!(await devices.stands(environment.registration.deviceId))) throw deviceRevoked();
+    return environment;
+  }
+
   /** Why there is no environment, or no registration for it. */
   async function missing(caller: Caller, environmentId: string): Promise<ServiceError> {
     return (await store.reads.deletedEnvironment({ environmentId })) === caller.organizationId
@@ -90,6 +98,7 @@ export function createRegistry(
     visible,
     owned,
     held,
+    trusted,
 
     async register(caller, request, deviceToken) {
       const { accountId, organizationId, workerKey } = caller;
@@ -142,11 +151,15 @@ export function createRegistry(
       const { items, next } = await readPage(page, (part) =>
         store.reads.environments({ organizationId, workerTypes, seenSince, ...part }),
       );
-      return { items: items.map(toWire), next };
+      const shown = await shownAccounts(
+        accounts,
+        items.map(({ accountId }) => accountId),
+      );
+      return { items: items.map((item) => toWire(item, shown(item.accountId))), next };
     },
   };
 
-  function toWire(environment: ListedEnvironment): OrganizationEnvironment {
+  function toWire(environment: ListedEnvironment, account: ShownAccount): OrganizationEnvironment {
     return {
       environment_id: environment.id,
       machine_name: environment.machineName,
@@ -156,6 +169,7 @@ export function createRegistry(
       status: presence.status(environment.id, environment.registration),
       last_seen_at: toTimestamp(presence.lastSeen(environment.id, environment.registration.lastSeenAt)),
       active_sessions: environment.activeSessions,
+      account,
     };
   }
 }

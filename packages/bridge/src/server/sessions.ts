@@ -7,6 +7,7 @@ import type {
   Session as WireSession,
 } from '@sallyport/core/contract';
 import type { ResumeFrom } from '../protocol/resume.ts';
+import { shownAccounts } from './accounts.ts';
 import { timing, type Context } from './context.ts';
 import { environmentDeleted } from './environment-errors.ts';
 import { followLog, type FollowerItem } from './follow.ts';
@@ -52,7 +53,7 @@ export function createSessions(
   context: Context,
   { registry, queue }: { readonly registry: Registry; readonly queue: PollQueue },
 ): Sessions {
-  const { store, ids, presence, wakeups } = context;
+  const { store, accounts, ids, presence, wakeups } = context;
 
   async function visible(caller: Caller, sessionId: string): Promise<Session> {
     const session = await store.reads.session({ sessionId });
@@ -96,8 +97,15 @@ export function createSessions(
 
     async get(caller, id) {
       const session = await visible(caller, id);
-      const head = await store.reads.sessionHead({ sessionId: id });
-      return { ...toWire(session), session_context: session.context, last_seq: head?.lastSeq ?? 0 };
+      const [head, [shown]] = await Promise.all([
+        store.reads.sessionHead({ sessionId: id }),
+        toWireWithEmails([session]),
+      ]);
+      return {
+        ...(shown ?? toWire(session)),
+        session_context: session.context,
+        last_seq: head?.lastSeq ?? 0,
+      };
     },
 
     async list({ organizationId }, { accountId, limit, offset, ...filter }) {
@@ -106,8 +114,8 @@ export function createSessions(
         (part) => store.reads.sessions({ organizationId, accountId, ...part }),
       );
       const wanted = scanned.items.filter((each) => isWanted(each, statusOf(each), filter));
-      const { items, next } = pageOf(wanted, limit);
-      return { items: items.map(toWire), next: next ?? scanned.next };
+      const { items, next } = pageOf({ items: wanted.slice(0, limit), isLast: wanted.length <= limit });
+      return { items: await toWireWithEmails(items), next: next ?? scanned.next };
     },
 
     async delete(caller, id) {
@@ -122,7 +130,7 @@ export function createSessions(
       const drafts = draftEvents(events, ids);
       const appended = await store.acts.appendEvents({
         sessionId: id,
-        epoch: null,
+        from: { accountId: caller.accountId },
         events: drafts,
         ...timing(context),
       });
@@ -142,6 +150,15 @@ export function createSessions(
     return sessionStatus(workState, seen !== null && presence.status(environmentId, seen) === 'online');
   }
 
+  async function toWireWithEmails(sessions: readonly ListedSession[]): Promise<WireSession[]> {
+    const shown = await shownAccounts(
+      accounts,
+      sessions.map(({ accountId }) => accountId),
+    );
+    return sessions.map((session) => ({ ...toWire(session), account: shown(session.accountId) }));
+  }
+
+  /** Who created it by id alone: whoever has just created one waits for no look-up. */
   function toWire(session: ListedSession): WireSession {
     return {
       id: session.id,

@@ -76,7 +76,7 @@ export function judgeReconnect(
   worker: { readonly seenAt: number | null; readonly isProven: boolean },
   given: Circumstances,
 ): Verdict | undefined {
-  if (isFinal(work.state)) throw new ServiceError('session_ended', 'The session has ended.');
+  judgeOpen(work);
   if (worker.isProven) return undefined;
   const liveForMs = worker.seenAt === null ? 0 : worker.seenAt + given.terms.liveMs - given.now;
   if (liveForMs > 0)
@@ -88,8 +88,13 @@ export function judgeReconnect(
 
 /** The epoch of who takes the session over: its own, for the proven present worker; else the next. */
 export function judgeTakeOver(work: Work, epoch: number, provenEpoch: number | null): number {
-  if (isFinal(work.state)) throw new ServiceError('session_ended', 'The session has ended.');
+  judgeOpen(work);
   return provenEpoch === epoch ? epoch : epoch + 1;
+}
+
+/** A session that has ended takes nothing more. */
+export function judgeOpen({ state }: Pick<Work, 'state'>): void {
+  if (isFinal(state)) throw new ServiceError('session_ended', 'The session has ended.');
 }
 
 /** Only the newest worker of a session may write. */

@@ -19,7 +19,10 @@ export type WorkStatus = {
   readonly state: WorkState;
 };
 
-/** What a bridge does with work items. All throw `not_found` and `forbidden` of the environment. */
+/**
+ * What a bridge does with work items. All throw `not_found` and `forbidden` of the environment, and all but `stop`
+ * `device_revoked` where the machine that registered it is trusted no more.
+ */
 export interface WorkDesk {
   /** Resolves once the poll has its place in the queue. */
   poll(
@@ -62,19 +65,21 @@ export function createWorkDesk(
   parts: { readonly registry: Registry; readonly queue: PollQueue; readonly streams: WorkerStreams },
 ): WorkDesk {
   const { registry, queue, streams } = parts;
-  const { store, presence } = context;
+  const { store, presence, devices } = context;
 
   return {
     async poll(caller, { environmentId, blockMs = 0, types = ['session'], capacity }) {
-      const { archivedAt } = await registry.held(caller, environmentId);
+      const since = devices.changes;
+      const { archivedAt, registration } = await registry.trusted(caller, environmentId);
       if (archivedAt !== null) throw environmentDeleted('archived');
       presence.seen(environmentId);
       const { workerKey } = caller;
-      return queue.poll({ environmentId, workerKey, types, blockMs, takesWork: capacity !== 0 });
+      const device = { id: registration.deviceId, since };
+      return queue.poll({ environmentId, workerKey, types, blockMs, device, takesWork: capacity !== 0 });
     },
 
     async ack(caller, { environmentId, workId }) {
-      await registry.held(caller, environmentId);
+      await registry.trusted(caller, environmentId);
       presence.seen(environmentId);
       const { workerKey } = caller;
       const acked = await store.acts.ackWork({ environmentId, workId, workerKey, ...timing(context) });
@@ -83,7 +88,7 @@ export function createWorkDesk(
     },
 
     async reconnect(caller, { environmentId, sessionId, proof }) {
-      await registry.held(caller, environmentId);
+      await registry.trusted(caller, environmentId);
       presence.seen(environmentId);
       // The judgement is by stored times: a frame that is known only here must count.
       await streams.writeRenewals('all');

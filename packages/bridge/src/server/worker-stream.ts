@@ -1,4 +1,4 @@
-import { ServiceError, toTimestamp } from '@sallyport/core';
+import { ServiceError, toTimestamp, type GrantListener } from '@sallyport/core';
 import { closeCodes, type WorkerEvent } from '../protocol/frames.ts';
 import { placeInLog, type ResumeFrom } from '../protocol/resume.ts';
 import { readWorkerFrame } from '../protocol/worker-frame.ts';
@@ -11,6 +11,7 @@ import type { WorkerClaims, WorkerTokens } from './ports.ts';
 import type { SocketListener, StreamSocket } from './stream-socket.ts';
 import { isFinal } from './states.ts';
 import { SignsOfLife } from './signs-of-life.ts';
+import { TokenTerm } from './token-term.ts';
 import { sessionTopic } from './topics.ts';
 
 /** Bad frames that a worker may send before it is closed. */
@@ -23,6 +24,8 @@ export interface WorkerStreamOptions {
   readonly socket: StreamSocket;
   readonly log: WorkerAttached;
   readonly from: ResumeFrom;
+  /** The `Grants.changes` at which the device of the claims was trusted. */
+  readonly deviceSince: number;
   readonly onEnd: (stream: WorkerStream) => void;
 }
 
@@ -30,12 +33,10 @@ export interface WorkerStreamOptions {
  * One worker's WebSocket: its events are appended in order and acknowledged once they are durable, the session's log goes
  * out to it, and every frame is a sign of life. Ends when a newer worker, a person or the clock says so.
  */
-export class WorkerStream extends Coalesced implements SocketListener, EventLog {
+export class WorkerStream extends Coalesced implements SocketListener, EventLog, GrantListener {
   readonly life: SignsOfLife;
-  /** Of the token that lasts longest. */
-  #claims: WorkerClaims;
+  readonly #term: TokenTerm;
   readonly #context: Context;
-  readonly #tokens: WorkerTokens;
   readonly #socket: StreamSocket;
   /** There while events come in. */
   #inbox: Inbox | undefined;
@@ -43,18 +44,18 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   readonly #stream: number;
   readonly #onEnd: (stream: WorkerStream) => void;
 
+  /** The trusted device that it stands on. */
+  #deviceId: string | undefined;
   #isOpen = true;
-  #toldExpiry = false;
   #badFrames = 0;
   #bytesRead: number;
   #pingedAt: number;
 
-  constructor({ context, workerTokens, claims, socket, log, from, onEnd }: WorkerStreamOptions) {
+  constructor({ context, workerTokens, claims, socket, log, from, deviceSince, onEnd }: WorkerStreamOptions) {
     super();
     const { clock, wakeups } = context;
-    this.#claims = claims;
+    this.#term = new TokenTerm(context, workerTokens, claims);
     this.#context = context;
-    this.#tokens = workerTokens;
     this.#socket = socket;
     this.#bytesRead = socket.bytesRead;
     this.#stream = log.stream;
@@ -66,6 +67,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     this.#outbound = new Outbound(context, claims.sessionId, socket, after, this);
     // Before the first read: what is appended between the two must wake.
     wakeups.subscribe(sessionTopic(claims.sessionId), this);
+    this.#watchDevice(claims, deviceSince);
     socket.listen(this);
     if (isLost) this.#outbound.send({ type: 'resync_required', oldest_seq: log.oldestSeq });
     this.wake();
@@ -88,14 +90,13 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     if (monotonic - this.#pingedAt >= config.pingSeconds * 1000) {
       this.#pingedAt = monotonic;
       this.#socket.ping();
+      // Another process may delete its session, or end its work, without a word to this one.
+      this.wake();
     }
-    const expiresInMs = this.claims.expiresAt - clock.now();
-    if (expiresInMs <= -config.tokenGraceSeconds * 1000)
-      return this.close(closeCodes.tokenExpired, 'token_expired');
-    if (expiresInMs <= config.tokenNoticeSeconds * 1000 && !this.#toldExpiry) {
-      this.#toldExpiry = true;
+    const due = this.#term.due();
+    if (due === 'expired') return this.close(closeCodes.tokenExpired, 'token_expired');
+    if (due === 'expiring')
       this.#outbound.send({ type: 'token_expiring', expires_at: toTimestamp(this.claims.expiresAt) });
-    }
   }
 
   /** The last sign of life of a stream that ended: it decides when the lease runs out. */
@@ -104,7 +105,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
   }
 
   get claims(): WorkerClaims {
-    return this.#claims;
+    return this.#term.claims;
   }
 
   announceDrain(reconnectInMs: number): void {
@@ -115,6 +116,20 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     if (!this.#isOpen) return;
     this.#socket.close(code, reason);
     this.closed();
+  }
+
+  /** Watches this device, or none, instead of the one before. `since`: as of a `Grants` watch. */
+  #watchDevice({ deviceId }: Pick<WorkerClaims, 'deviceId'>, since?: number): void {
+    if (deviceId === this.#deviceId) return;
+    const { devices } = this.#context;
+    if (this.#deviceId !== undefined) devices.unwatch(this.#deviceId, this);
+    if (deviceId !== undefined) devices.watch(deviceId, this, since);
+    this.#deviceId = deviceId;
+  }
+
+  /** Its machine is trusted no more. */
+  revoked(): void {
+    this.close(closeCodes.revoked, 'device_revoked');
   }
 
   /** Ends without a word: the other side is gone, or has opened another stream. */
@@ -129,6 +144,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     this.#isOpen = false;
     this.#outbound.close();
     this.#context.wakeups.unsubscribe(sessionTopic(this.claims.sessionId), this);
+    this.#watchDevice({});
     this.#onEnd(this);
   }
 
@@ -162,12 +178,7 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
 
   async #renewToken(token: string): Promise<void> {
     try {
-      const claims = await this.#tokens.verify(token);
-      if (claims.sessionId !== this.claims.sessionId || claims.epoch !== this.claims.epoch)
-        throw new ServiceError('invalid_token', 'The token is for another session or epoch.');
-      if (claims.expiresAt <= this.#claims.expiresAt) return;
-      this.#claims = claims;
-      this.#toldExpiry = false;
+      if ((await this.#term.renew(token)) && this.#isOpen) this.#watchDevice(this.claims);
     } catch (error) {
       if (!(error instanceof ServiceError))
         this.#context.log.error({ err: error }, 'A worker token check failed.');
@@ -188,7 +199,12 @@ export class WorkerStream extends Coalesced implements SocketListener, EventLog 
     const { store, wakeups } = this.#context;
     const { sessionId, epoch } = this.claims;
     try {
-      const appended = await store.acts.appendEvents({ sessionId, epoch, events, ...timing(this.#context) });
+      const appended = await store.acts.appendEvents({
+        sessionId,
+        from: { epoch },
+        events,
+        ...timing(this.#context),
+      });
       for (const { id, seq } of appended) this.#outbound.send({ type: 'ack', id, seq });
       wakeups.notify(sessionTopic(sessionId));
       if (appended.length < events.length) this.#refuseAfterEnd();

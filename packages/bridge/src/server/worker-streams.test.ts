@@ -40,6 +40,7 @@ function openStream(store: {
   const events = () => Promise.resolve({ events: [], scannedTo: 0 });
   const context: Context = {
     store: { acts, reads: { sessionHead, events } as unknown as BridgeStore['reads'] },
+    accounts: { emails: () => Promise.reject(new Error('nobody sent anything')) },
     clock,
     random: seededRandom(),
     ids: createIds(clock, seededRandom()),
@@ -47,6 +48,13 @@ function openStream(store: {
     config: defaultBridgeConfig,
     terms: workTerms(defaultBridgeConfig),
     presence: createPresence(acts, clock, defaultBridgeConfig),
+    devices: {
+      check: () => Promise.reject(new Error('nobody asks for one')),
+      stands: () => Promise.resolve(true),
+      changes: 0,
+      watch: () => undefined,
+      unwatch: () => undefined,
+    },
     log: silentLog,
   };
   const frames: Record<string, unknown>[] = [];
@@ -71,7 +79,8 @@ function openStream(store: {
     resume: () => undefined,
     listen: (its) => (listener = its),
   };
-  streams.add(claims, socket, { stream: 1, lastSeq: 0, oldestSeq: 1, takenSeq: 0 }, undefined);
+  const log = { stream: 1, lastSeq: 0, oldestSeq: 1, takenSeq: 0 };
+  streams.add(claims, socket, { log, from: undefined, deviceSince: 0 });
   return {
     streams,
     clock,

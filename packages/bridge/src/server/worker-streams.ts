@@ -30,7 +30,12 @@ export class WorkerStreams {
   }
 
   /** Takes a worker's socket. The worker's older stream ends: it must have given it up. */
-  add(claims: WorkerClaims, socket: StreamSocket, log: WorkerAttached, from: ResumeFrom): void {
+  add(
+    claims: WorkerClaims,
+    socket: StreamSocket,
+    given: { readonly log: WorkerAttached; readonly from: ResumeFrom; readonly deviceSince: number },
+  ): void {
+    const { log } = given;
     const older = this.#streams.get(claims.sessionId);
     if (older?.claims.epoch === claims.epoch) older.terminate();
     const stream = new WorkerStream({
@@ -38,8 +43,8 @@ export class WorkerStreams {
       workerTokens: this.#workerTokens,
       claims,
       socket,
+      ...given,
       log: { ...log, takenSeq: Math.max(log.takenSeq, older?.life.takenSeq ?? 0) },
-      from,
       onEnd: this.#remove,
     });
     this.#streams.set(claims.sessionId, stream);

@@ -1,7 +1,8 @@
-import { copyFileSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, lstatSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Clock } from '@sallyport/core';
+import { makeProcessFolder } from '@sallyport/core/process-folder';
 import type { PatchedChanges } from '../../protocol/changes.ts';
 import type { UnknownChanges } from '../../protocol/events.ts';
 import { toError } from '../failure.ts';
@@ -123,7 +124,7 @@ async function addChanges(
   into: Sum,
 ): Promise<void> {
   const call = { clock, signal, timeoutMs: limitMs };
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-index-'));
+  const folder = makeProcessFolder(tmpdir(), 'sallyport-index-');
   try {
     const drafting = { ...call, env: { GIT_INDEX_FILE: await draftIndex(tree, folder, call) } };
     const git = gitIn(tree, drafting);

@@ -13,7 +13,9 @@ function leaving(then: string, options: Partial<GitCall> = {}) {
   const directory = temporaryFolder();
   const left = join(directory, 'left');
   onTestFinished(() => void process.kill(Number(readFileSync(left, 'utf8')), 'SIGKILL'));
-  const script = `!setsid sleep 1000 & echo $! > new; mv new left; ${then}`;
+  // It says its pid itself: before it has its session, it would end with git's processes.
+  const leaves = "setsid sh -c 'echo $$ > new; mv new left; exec sleep 1000' &";
+  const script = `!${leaves} until [ -e left ]; do sleep 0.01; done; ${then}`;
   const ended = runGit(['-c', `alias.leave=${script}`, 'leave'], {
     ...{ directory, clock, timeoutMs: 1e9 },
     ...options,

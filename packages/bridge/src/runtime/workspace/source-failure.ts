@@ -1,3 +1,4 @@
+import { shellWord } from '@sallyport/core';
 import { GitError } from './git.ts';
 import { ownRepository, readSources, SourceError, type GitSource } from './git-source.ts';
 
@@ -21,11 +22,6 @@ const suchAs =
 
 function nextStep({ url, revision = 'HEAD' }: GitSource): string {
   if (url === ownRepository)
-    return `Try it in the environment's directory: git rev-parse --verify ${quoted(revision)}`;
-  return `Try it on the bridge's machine, as the bridge's user: git ls-remote ${quoted(url)}`;
-}
-
-/** For a person's shell: whoever named the source may be somebody else. */
-function quoted(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+    return `Try it in the environment's directory: git rev-parse --verify ${shellWord(revision)}`;
+  return `Try it on the bridge's machine, as the bridge's user: git ls-remote ${shellWord(url)}`;
 }
