@@ -32,3 +32,12 @@ export function makeBatcher(options: Partial<TelemetryBatcherOptions> & { readon
   });
   return { batcher, clock };
 }
+
+/** Events `e0`, `e1` and so on. */
+export function emit(batcher: TelemetryBatcher, count: number, from = 0): void {
+  for (let index = from; index < from + count; index += 1) batcher.emit({ name: `e${index}` });
+}
+
+/** Their names. */
+export const names = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `e${index + from}`);

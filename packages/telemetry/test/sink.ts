@@ -74,7 +74,7 @@ function reply(response: ServerResponse, answer: Answer | 'hang'): void {
   if (answer === 'hang') return;
   const { status, headers, body } = answer;
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(body === undefined ? '' : JSON.stringify(body));
+  response.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 export function attributeOf(event: SinkEvent, name: string): unknown {
@@ -85,4 +85,15 @@ export function attributeOf(event: SinkEvent, name: string): unknown {
 /** The `event.name`s of a request's events. */
 export function namesOf({ events }: SinkRequest): unknown[] {
   return events.map((event) => attributeOf(event, 'event.name'));
+}
+
+/** What the service says of an event. */
+export const malformed = (index: number) => ({
+  error: 'invalid_request',
+  issues: [{ path: `events/${index}/body`, message: 'no' }],
+});
+
+/** Answers each request by the next status; the last one stays. */
+export function statuses(...list: readonly number[]): Script {
+  return (_, index) => ({ status: list[Math.min(index, list.length - 1)] ?? 200 });
 }

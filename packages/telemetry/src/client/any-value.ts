@@ -63,21 +63,27 @@ export function toAttributes(
   function toNested(value: object): AnyValue {
     if (value instanceof Date) return { stringValue: Number.isNaN(+value) ? '' : value.toISOString() };
     if (value instanceof Error) return { stringValue: toText(value.stack ?? value.message, redactor) };
+    // What is in them cannot be looked through for secrets.
+    if (value instanceof ArrayBuffer || ArrayBuffer.isView(value))
+      return { stringValue: `[${value.byteLength} bytes]` };
+    const said = saidBy(value);
+    if (said !== undefined) return { stringValue: toText(said, redactor) };
     if (around.has(value)) return { stringValue: '[circular]' };
     if (around.size >= maxDepth - 1) return { stringValue: '[too deep]' };
     around.add(value);
-    const nested = Array.isArray(value)
-      ? { arrayValue: { values: elements(value) } }
-      : { kvlistValue: { values: members(value) } };
+    const list = value instanceof Set ? [...value] : value;
+    const nested = Array.isArray(list)
+      ? { arrayValue: { values: elements(list) } }
+      : { kvlistValue: { values: members(list) } };
     around.delete(value);
     return nested;
   }
 
   function members(value: object): KeyValue[] {
     const list: KeyValue[] = [];
-    for (const [key, of] of Object.entries(value)) {
+    for (const [key, of] of value instanceof Map ? value : Object.entries(value)) {
       if (left <= 0) break;
-      if (of !== undefined) list.push(member(key, of));
+      if (of !== undefined) list.push(member(String(key), of));
     }
     return list;
   }
@@ -111,6 +117,15 @@ export function cut(value: string, chars: number): string {
   if (value.length <= chars) return value;
   const last = value.charCodeAt(chars - 1);
   return value.slice(0, last >= 0xd800 && last < 0xdc00 ? chars - 1 : chars);
+}
+
+/** Of an object that is no more than what it says, such as a URL, an expression or a boxed text; else `undefined`. */
+function saidBy(value: object): string | undefined {
+  const says: unknown = Reflect.get(value, 'toString');
+  if (typeof says !== 'function' || says === Object.prototype.toString || Array.isArray(value))
+    return undefined;
+  const isNoMore = value instanceof String || Object.keys(value).length === 0;
+  return isNoMore ? String(says.call(value)) : undefined;
 }
 
 function fitsInt64(value: bigint): boolean {

@@ -10,20 +10,20 @@ import {
 } from '@sallyport/core';
 import { batchLimits } from '@sallyport/core/contract';
 import { openSpool, type Spool } from '../spool/spool.ts';
-import { linesOf, Packer, type Write } from './batch.ts';
+import { Packer } from './batch.ts';
 import { Counters, flushReport, type FlushReport, type TelemetryStats } from './counters.ts';
 import { Delivery, isSending } from './delivery.ts';
-import type { Encoder, QueuedEvent } from './encode.ts';
 import { encoderFor } from './encoder-for.ts';
 import type { TelemetryEvent } from './event.ts';
 import { installExitHandlers } from './exit-handlers.ts';
+import { Intake } from './intake.ts';
 import { optOut } from './opt-out.ts';
 import { errorHook, type TelemetryBatcherOptions } from './options.ts';
-import { EventQueue } from './queue.ts';
-import { createSampler, type Sampler } from './sample.ts';
+import { createSampler } from './sample.ts';
 import { createSender } from './send.ts';
 
 const batchBounds = { maxEvents: batchLimits.maxEvents, maxBytes: 900 * 1024 };
+const queueLimits = { maxEvents: 2048, maxBytes: 4 * 1024 * 1024 };
 const shutdownMs = 1500;
 /** A program that ends by itself is not held up for longer. */
 const drainMs = 1000;
@@ -44,12 +44,9 @@ export class TelemetryBatcher implements Reporter {
   readonly #random: Random;
   readonly #flushIntervalMs: number;
   readonly #counters: Counters;
-  readonly #encoder: Encoder;
-  readonly #sampler: Sampler | undefined;
-  readonly #queue: EventQueue<QueuedEvent>;
+  readonly #intake: Intake;
   readonly #spool: Spool | undefined;
   readonly #delivery: Delivery;
-  readonly #packer = new Packer(batchBounds);
   readonly #onError: (error: unknown) => void;
   readonly #requests = new AbortController();
   #installHandlers: (() => () => void) | undefined;
@@ -70,16 +67,24 @@ export class TelemetryBatcher implements Reporter {
     this.#flushIntervalMs = options.flushIntervalMs ?? batchLimits.flushIntervalMs;
     this.#onError = errorHook(options);
     this.#counters = new Counters(options.onDrop);
-    this.#queue = new EventQueue({ maxEvents: 2048, maxBytes: 4 * 1024 * 1024, ...options.queue });
-    this.#encoder = encoderFor({ ...options, clock, random, dialect });
-    this.#sampler = options.sampling && createSampler(options.sampling);
-    const spool = spoolDir === undefined ? undefined : openSpool({ directory: spoolDir, clock });
+    const packer = new Packer(batchBounds);
+    this.#intake = new Intake({
+      encoder: encoderFor({ ...options, clock, random, dialect }),
+      sampler: options.sampling && createSampler(options.sampling),
+      limits: { ...queueLimits, ...options.queue },
+      packer,
+      counters: this.#counters,
+    });
+    const spool =
+      spoolDir === undefined
+        ? undefined
+        : openSpool({ directory: spoolDir, clock, baseUrl: options.baseUrl });
     if (this.offBy !== undefined) spool?.clear();
     this.#spool = spool;
     this.#delivery = new Delivery({
       send: createSender({ ...options, clock }),
       spool,
-      packer: this.#packer,
+      packer,
       counters: this.#counters,
       clock,
       random,
@@ -108,8 +113,7 @@ export class TelemetryBatcher implements Reporter {
     if (this.offBy !== undefined || isSending()) return;
     if (this.#ending) return this.#counters.drop('closed', 1);
     if (this.#delivery.isDisabled) return this.#counters.drop('refused', 1);
-    if (!this.#isWanted(event)) return;
-    this.#enqueue(() => this.#encoder.take(event));
+    if (!this.#intake.take(event)) return;
     if (this.#installHandlers) {
       this.#uninstallHandlers = this.#installHandlers();
       this.#installHandlers = undefined;
@@ -128,7 +132,10 @@ export class TelemetryBatcher implements Reporter {
     return flushReport(before, this.stats());
   }
 
-  /** One last attempt within `deadlineMs`; the rest goes to the spool. Later events are dropped. Idempotent. */
+  /**
+   * One last attempt within `deadlineMs`, unless the service asked for a pause; the rest goes to the spool. Later events are
+   * dropped. Idempotent.
+   */
   shutdown(deadlineMs = shutdownMs): Promise<FlushReport> {
     this.#ending ??= this.#end(deadlineMs);
     return this.#ending;
@@ -136,7 +143,7 @@ export class TelemetryBatcher implements Reporter {
 
   stats(): TelemetryStats {
     return {
-      waiting: this.#queue.length + this.#delivery.unsettled,
+      waiting: this.#intake.waiting + this.#delivery.unsettled,
       sent: this.#counters.sent,
       spooled: this.#counters.spooled,
       sampledOut: this.#counters.sampledOut,
@@ -144,39 +151,12 @@ export class TelemetryBatcher implements Reporter {
     };
   }
 
-  #enqueue(take: () => QueuedEvent | undefined): void {
-    try {
-      const queued = take();
-      if (queued) this.#counters.drop('overflow', this.#queue.push(queued));
-      else this.#counters.drop('too_large', 1);
-    } catch {
-      this.#counters.drop('invalid', 1);
-    }
-  }
-
-  #isWanted(event: TelemetryEvent): boolean {
-    if (this.#sampler === undefined || this.#sampler(event)) return true;
-    this.#counters.sampledOut += 1;
-    return false;
-  }
-
-  /** Writes an event as it leaves the queue; where that fails it is dropped. */
-  readonly #write: Write<QueuedEvent> = (queued, into) => {
-    try {
-      if (this.#encoder.write(queued, into)) return true;
-      this.#counters.drop('too_large', 1);
-    } catch {
-      this.#counters.drop('invalid', 1);
-    }
-    return false;
-  };
-
   /** Sees to it that what waits is sent: at once where a batch is full, else in time. */
   #schedule(): void {
     if (this.#runs > 0 || this.#ending) return;
-    const isFull = this.#queue.length >= batchBounds.maxEvents;
+    const isFull = this.#intake.waiting >= batchBounds.maxEvents;
     if (this.#timer && !isFull) return;
-    if (this.#queue.length + this.#delivery.unsettled === 0) return;
+    if (this.#intake.waiting + this.#delivery.unsettled === 0) return;
     const { pauseMs } = this.#delivery;
     if (pauseMs === 0 && isFull) {
       void this.#run();
@@ -194,22 +174,20 @@ export class TelemetryBatcher implements Reporter {
   }
 
   /** Sends what waits now. What comes meanwhile is for the next run. */
-  #run(): Promise<void> {
+  #run({ tellsLosses = true } = {}): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.offBy !== undefined) return Promise.resolve();
-    if (this.#delivery.pauseMs === 0) this.#reportDrops();
-    const { maxEvents, maxBytes } = batchBounds;
-    const upTo = this.#queue.lastSeq;
-    const take = () => this.#packer.pack(this.#queue.take(maxEvents, maxBytes, upTo), this.#write);
+    if (tellsLosses && this.#delivery.pauseMs === 0) this.#reportDrops();
+    const upTo = this.#intake.lastSeq;
+    const take = () => this.#intake.pack(batchBounds, upTo);
     this.#runs += 1;
     this.#lastRun = this.#lastRun
       .then(() => this.#delivery.run(take, this.#requests.signal))
       .catch(this.#onError)
       .then(() => {
         this.#runs -= 1;
-        if (this.#delivery.isDisabled)
-          this.#counters.drop('refused', this.#queue.take(Infinity, Infinity).length);
+        if (this.#delivery.isDisabled) this.#intake.refuse();
         this.#schedule();
       });
     return this.#lastRun;
@@ -217,6 +195,7 @@ export class TelemetryBatcher implements Reporter {
 
   async #end(deadlineMs: number): Promise<FlushReport> {
     const before = this.stats();
+    this.#delivery.endBackOff();
     await this.#runWithin(deadlineMs);
     this.#spill();
     this.#installHandlers = undefined;
@@ -235,7 +214,7 @@ export class TelemetryBatcher implements Reporter {
 
   /** None comes later: all losses are told of, in a queue that is empty by then. */
   async #runLast(): Promise<void> {
-    await this.#run();
+    await this.#run({ tellsLosses: false });
     if (this.#delivery.pauseMs > 0 || this.#requests.signal.aborted) return;
     if (this.#reportDrops(Infinity)) await this.#run();
   }
@@ -254,9 +233,12 @@ export class TelemetryBatcher implements Reporter {
    * its own: if it arrived after all, the next run's request is the same one and is stored once.
    */
   #spill(): void {
-    const isWritten = [this.#delivery.release(), this.#takeAll()].map((events) => this.#append(events));
+    const isWritten = [this.#delivery.release(), this.#intake.takeLines()].map((events) =>
+      this.#append(events),
+    );
     // Where those have not reached the disk, a notice would not either.
-    if (this.#spool && isWritten.every(Boolean) && this.#reportDrops(Infinity)) this.#append(this.#takeAll());
+    if (this.#spool && isWritten.every(Boolean) && this.#reportDrops(Infinity))
+      this.#append(this.#intake.takeLines());
   }
 
   #append(events: readonly string[]): boolean {
@@ -274,17 +256,9 @@ export class TelemetryBatcher implements Reporter {
     }
   }
 
-  #takeAll(): string[] {
-    return this.#packer.pack(this.#queue.take(Infinity, Infinity), this.#write).flatMap(linesOf);
-  }
-
   /** Losses are told to the service, too: one event a flush, about one reason; at the end one about each. */
   #reportDrops(maxReasons = 1): boolean {
     if (this.#delivery.isDisabled) return false;
-    const lost = this.#counters.takeUnreported(maxReasons);
-    const event = { name: 'telemetry.dropped', severityNumber: 13, severityText: 'warn' };
-    for (const { reason, count } of lost)
-      this.#enqueue(() => this.#encoder.takeOwn({ ...event, attributes: { reason, count } }));
-    return lost.length > 0;
+    return this.#intake.takeLosses(maxReasons);
   }
 }

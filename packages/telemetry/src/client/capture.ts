@@ -13,9 +13,12 @@ export interface CapturedEvent extends Queueable, Stamp {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** When an event was emitted: the wall clock's milliseconds, and the nanoseconds within them by the monotonic clock. */
+/**
+ * When an event was emitted: seconds since the Unix epoch, and nanoseconds within them. Small integers both: any other number
+ * would be an object of its own for each event that waits.
+ */
 export interface Stamp {
-  readonly ms: number;
+  readonly seconds: number;
   readonly nanos: number;
 }
 
@@ -27,8 +30,11 @@ const eventBytes = 420;
 
 /** Copies an event; `undefined`: what it has is not plain or not small, and must be written now. Runs its accessors. */
 export function capture(event: TelemetryEvent, stamp: Stamp): CapturedEvent | undefined {
-  const { name, body, severityText, timeUnixNano, trace } = event;
-  if (timeUnixNano !== undefined || trace !== undefined || !isText(body)) return undefined;
+  const { name, body, severityText, trace } = event;
+  const { timeUnixNano, observedTimeUnixNano, droppedAttributesCount } = event;
+  if ((timeUnixNano ?? observedTimeUnixNano ?? droppedAttributesCount ?? trace) !== undefined)
+    return undefined;
+  if (!isText(body)) return undefined;
   const attributes: Readonly<Record<string, unknown>> = { ...event.attributes };
   let bytes = eventBytes + name.length + (body === undefined ? 0 : body.length);
   for (const key in attributes) {
@@ -40,18 +46,30 @@ export function capture(event: TelemetryEvent, stamp: Stamp): CapturedEvent | un
   // Also where a caller without types gave something that has no length.
   if (!(bytes <= maxCapturedBytes)) return undefined;
   const severity = severityOf(event);
-  const { ms, nanos } = stamp;
-  return { name, body, severity, severityText, attributes, ms, nanos, bytes };
+  const { seconds, nanos } = stamp;
+  return { name, body, severity, severityText, attributes, seconds, nanos, bytes };
 }
 
 function isText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
 }
 
+/** By the wall clock, and within its milliseconds by the monotonic one. */
 export function stampOf(clock: Clock): Stamp {
-  return { ms: Math.trunc(clock.now()), nanos: Math.trunc((clock.monotonic() % 1) * 1e6) };
+  const ms = Math.trunc(clock.now());
+  const seconds = Math.trunc(ms / 1000);
+  const time = clock.monotonic();
+  const withinMs = Math.trunc((time - Math.trunc(time)) * 1e6);
+  return { seconds, nanos: Math.trunc((ms - seconds * 1000) * 1e6 + withinMs) };
 }
 
+export function msOf({ seconds, nanos }: Stamp): number {
+  return seconds * 1000 + Math.trunc(nanos / 1e6);
+}
+
+/** OTLP's largest severity number. */
+export const maxSeverity = 24;
+
 export function severityOf({ severityNumber = 9 }: Pick<TelemetryEvent, 'severityNumber'>): number {
-  return Number.isInteger(severityNumber) ? Math.min(24, Math.max(0, severityNumber)) : 0;
+  return Number.isInteger(severityNumber) ? Math.min(maxSeverity, Math.max(0, severityNumber)) : 0;
 }

@@ -18,6 +18,8 @@ export interface DeliveryOptions {
 
 const maxCuts = 5;
 const maxFailures = 3;
+/** How long a service may have it wait at most: one wrong answer must not end telemetry for good. */
+const longestPauseMs = 60 * 60_000;
 /** How often the spool is looked at for what other processes left. */
 const sweepEveryMs = 60_000;
 
@@ -39,6 +41,8 @@ export class Delivery {
   /** Events of the claim before those. */
   #claimDone = 0;
   #pausedUntil = 0;
+  /** Nobody asked for the pause: it is but a guess when to come again. */
+  #isBackOff = false;
   #pauses = 0;
   #nextSweep = 0;
   #isDisabled = false;
@@ -56,6 +60,11 @@ export class Delivery {
   get pauseMs(): number {
     if (this.#pausedUntil === 0) return 0; // nearly always, and asked at each event
     return Math.max(0, this.#pausedUntil - this.#options.clock.monotonic());
+  }
+
+  /** The next attempt is made at once, where nobody asked for a pause. */
+  endBackOff(): void {
+    if (this.#isBackOff) this.#pausedUntil = 0;
   }
 
   /** Events of this process that are on their way or wait for the next attempt. */
@@ -193,7 +202,9 @@ export class Delivery {
 
   #pause(ms?: number): void {
     const { clock, random } = this.#options;
-    this.#pausedUntil = clock.monotonic() + (ms ?? Math.max(1000, fullJitter(random, this.#pauses)));
+    this.#isBackOff = ms === undefined;
+    this.#pausedUntil =
+      clock.monotonic() + Math.min(ms ?? Math.max(1000, fullJitter(random, this.#pauses)), longestPauseMs);
     this.#pauses += 1;
   }
 }

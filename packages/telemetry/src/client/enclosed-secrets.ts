@@ -1,7 +1,10 @@
-import { secretWords } from './secret-names.ts';
+import { escapes, secretWords } from './secret-names.ts';
 
-/** Where a list or an object of secrets begins: `"tokens": [`, and the same escaped within a JSON string. */
-const opening = new RegExp(`(?:${secretWords})[\\w-]{0,32}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?(?=[[{])`, 'gi');
+/** Where a list or an object of secrets begins: `"tokens": [`, and the same within JSON strings in JSON strings. */
+const opening = new RegExp(
+  `(?:${secretWords})[\\w-]{0,32}${escapes}["']?\\s{0,4}[:=]>?\\s{0,4}${escapes}(?=[[{])`,
+  'gi',
+);
 
 /** Lists and objects of secrets as one word each: up to their ends, or to that of their line. */
 export function hideEnclosed(text: string, hidden: string): string {

@@ -68,6 +68,48 @@ test('an event is an OTLP log record', () => {
   });
 });
 
+test('what is no plain value is not lost: it becomes one, or a text', () => {
+  const bare = Object.assign(Object.create(null) as object, { a: 1 });
+  const odd: readonly (readonly [unknown, unknown])[] = [
+    [
+      new URL('https://jane:hunter2@host/x?token=abc'),
+      { stringValue: 'https://[redacted]@host/x?token=[redacted]' },
+    ],
+    [/a+/g, { stringValue: '/a+/g' }],
+    [new String('boxed'), { stringValue: 'boxed' }],
+    [new URLSearchParams('a=1'), { stringValue: 'a=1' }],
+    [Symbol('s'), { stringValue: 'Symbol(s)' }],
+    [Buffer.from('Bearer hunter2'), { stringValue: '[14 bytes]' }],
+    [new Float64Array(2).buffer, { stringValue: '[16 bytes]' }],
+    [
+      new Map<unknown, unknown>([
+        ['a', 1],
+        [2, 'b'],
+      ]),
+      {
+        kvlistValue: {
+          values: [
+            { key: 'a', value: { intValue: '1' } },
+            { key: '2', value: { stringValue: 'b' } },
+          ],
+        },
+      },
+    ],
+    [
+      new Map([['token', 'abc']]),
+      { kvlistValue: { values: [{ key: 'token', value: { stringValue: '[redacted]' } }] } },
+    ],
+    [new Set([1]), { arrayValue: { values: [{ intValue: '1' }] } }],
+    [bare, { kvlistValue: { values: [{ key: 'a', value: { intValue: '1' } }] } }],
+    [{}, { kvlistValue: { values: [] } }],
+    [[], { arrayValue: { values: [] } }],
+  ];
+  for (const [value, written] of odd) {
+    const { attributes } = encode({ name: 'x', attributes: { of: value } });
+    expect(attributes.at(-1)).toEqual({ key: 'of', value: written });
+  }
+});
+
 test('the time has the nanoseconds of the monotonic clock', async () => {
   const clock = new ManualClock(1_000_000_000_000);
   await clock.advance(5.25);
@@ -91,7 +133,8 @@ test('secrets are hidden at every depth, by name and by form', () => {
     error,
     'key sk-hunter2': 1,
   };
-  const text = JSON.stringify(encode({ name: 'x', body: 'Bearer hunter2', attributes }));
+  const event = { name: 'x', body: 'Bearer hunter2', severityText: 'Bearer hunter2', attributes };
+  const text = JSON.stringify(encode(event));
   expect(text).not.toMatch(/hunter2|jane/);
   expect(text).toContain('~/app/x.ts');
   expect(text).toContain('--verbose');

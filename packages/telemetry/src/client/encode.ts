@@ -2,7 +2,15 @@ import type { Clock } from '@sallyport/core';
 import type { AnyValue } from '@sallyport/core/contract';
 import { cut, toAttributes, toText, toValue, type KeyValue } from './any-value.ts';
 import { pieceOf, type ByteWriter, type Piece } from './byte-writer.ts';
-import { capture, severityOf, stampOf, type CapturedEvent, type Stamp } from './capture.ts';
+import {
+  capture,
+  maxSeverity,
+  msOf,
+  severityOf,
+  stampOf,
+  type CapturedEvent,
+  type Stamp,
+} from './capture.ts';
 import type { TelemetryEvent } from './event.ts';
 import { idChars, type EventIds } from './event-id.ts';
 import type { Queueable } from './queue.ts';
@@ -17,11 +25,15 @@ interface WrittenEvent extends Queueable {
   readonly json: string;
 }
 
+/**
+ * Makes an event into what is queued; `undefined`: even cut down it is too large. Throws what an accessor of the event throws.
+ */
+export type Take = (event: TelemetryEvent) => QueuedEvent | undefined;
+
 export interface Encoder {
-  /** The event as it is queued; `undefined`: even cut down it is too large. Throws what an accessor of the event throws. */
-  take(event: TelemetryEvent): QueuedEvent | undefined;
-  /** The same of an event of the batcher's own: all its attributes are allowed. */
-  takeOwn(event: TelemetryEvent): QueuedEvent | undefined;
+  readonly take: Take;
+  /** For events of the batcher's own: all their attributes are allowed. */
+  readonly takeOwn: Take;
   /** Writes one OTLP LogRecord in JSON, on one line, redacted; `false`: even cut down it is too large. */
   write(queued: QueuedEvent, into: ByteWriter): boolean;
 }
@@ -34,9 +46,10 @@ interface Draft {
   readonly dropped: number;
 }
 
-const beforeTime = pieceOf('{"timeUnixNano":"');
-const betweenTimes = pieceOf('","observedTimeUnixNano":"');
-const behindTime = pieceOf('","severityNumber":');
+/** From a record's time up to its severity's name. */
+const severities = Array.from({ length: maxSeverity + 1 }, (_, severity) =>
+  pieceOf(`","severityNumber":${severity},"severityText":`),
+);
 const end = pieceOf(']}');
 
 /** Makes events into OTLP JSON: stamped, with the attributes `own` that all have, redacted, at most `maxBytes` each. */
@@ -60,21 +73,18 @@ export function createEncoder(options: {
     '"attributes":[{"key":"event.name","value":{"stringValue":',
     '}},{"key":"event.id","value":{"stringValue":"',
   );
-  const severityNames = new QuotedTexts({ text: (name) => name }, ',"severityText":', ',');
+  const severityNames = new QuotedTexts(redactor, '', ',');
 
   const id = Buffer.alloc(idChars);
-  let writtenMs = NaN;
-  let msPiece: Piece = pieceOf('');
+  let writtenSeconds = NaN;
+  let beforeNanos: Piece = end;
+  let betweenNanos: Piece = end;
 
   /** The short way; `false` where the long one is to be taken. */
   function writePlain(event: CapturedEvent, id: Piece, into: ByteWriter): boolean {
     const { name, body, severity, severityText, attributes } = event;
-    into.piece(beforeTime);
-    writeNano(event, into);
-    into.piece(betweenTimes);
-    writeNano(event, into);
-    into.piece(behindTime);
-    into.digits(severity);
+    writeTimes(event, into);
+    into.piece(severities[severity] as Piece);
     severityNames.write(severityName(severityText, severity), into);
     if (body !== undefined) bodies.write(body, into);
     names.write(name, into);
@@ -85,28 +95,31 @@ export function createEncoder(options: {
     return true;
   }
 
-  function draftOf({ body, attributes = {} }: Unwritten, isOwn: boolean): Draft {
+  function draftOf({ body, attributes = {} }: Unwritten, isOwn: boolean, droppedBefore = 0): Draft {
     const given = toAttributes(attributes, redactor, isOwn ? undefined : isAllowed);
     return {
       body: body === undefined ? undefined : toValue(body, redactor),
       attributes: given.attributes.filter(({ key }) => !taken.has(key)),
-      dropped: given.dropped,
+      dropped: given.dropped + droppedBefore,
     };
   }
 
-  /** A time as `unixNano` has it. */
-  function writeNano({ ms, nanos }: Stamp, into: ByteWriter): void {
-    if (ms !== writtenMs) {
-      writtenMs = ms;
-      msPiece = pieceOf(String(ms));
+  /** Both times of a record, as `unixNano` has them. */
+  function writeTimes({ seconds, nanos }: Stamp, into: ByteWriter): void {
+    if (seconds !== writtenSeconds) {
+      writtenSeconds = seconds;
+      beforeNanos = pieceOf(`{"timeUnixNano":"${seconds}`);
+      betweenNanos = pieceOf(`","observedTimeUnixNano":"${seconds}`);
     }
-    into.piece(msPiece);
-    into.digits(nanos, 6);
+    into.piece(beforeNanos);
+    into.digits(nanos, 9);
+    into.piece(betweenNanos);
+    into.digits(nanos, 9);
   }
 
   function writeCaptured(event: CapturedEvent, into: ByteWriter): boolean {
     const start = into.length;
-    ids.write(event.ms, id, 0);
+    ids.write(msOf(event), id, 0);
     if (writePlain(event, id, into) && into.length - start <= maxBytes) return true;
     into.length = start;
     const json = writeAny(event, event.severity, event, { id: id.toString('latin1') });
@@ -119,26 +132,26 @@ export function createEncoder(options: {
     event: Unwritten,
     severity: number,
     stamp: Stamp,
-    { id = ids.next(stamp.ms), isOwn = false } = {},
+    { id = ids.next(msOf(stamp)), isOwn = false } = {},
   ): string | undefined {
-    const { timeUnixNano, trace }: Partial<TelemetryEvent> = 'ms' in event ? {} : event;
+    const given: Partial<TelemetryEvent> = 'nanos' in event ? {} : event;
     const identity = [
       { key: 'event.name', value: { stringValue: toText(event.name, redactor) } },
       { key: 'event.id', value: { stringValue: id } },
       ...own,
     ];
-    let draft: Draft | undefined = draftOf(event, isOwn);
+    let draft: Draft | undefined = draftOf(event, isOwn, given.droppedAttributesCount);
     // Each round cuts the largest part: a few suffice, or the event is made of very many small ones.
     for (let round = 0; draft && round < 16; round += 1) {
       const json = JSON.stringify({
-        timeUnixNano: timeUnixNano ?? unixNano(stamp),
-        observedTimeUnixNano: unixNano(stamp),
+        timeUnixNano: given.timeUnixNano ?? unixNano(stamp),
+        observedTimeUnixNano: given.observedTimeUnixNano ?? unixNano(stamp),
         severityNumber: severity,
-        severityText: severityName(event.severityText, severity),
+        severityText: toText(severityName(event.severityText, severity), redactor),
         ...(draft.body && { body: draft.body }),
         attributes: [...identity, ...draft.attributes],
         ...(draft.dropped > 0 && { droppedAttributesCount: draft.dropped }),
-        ...trace,
+        ...given.trace,
       });
       const bytes = Buffer.byteLength(json);
       if (bytes <= maxBytes) return json;
@@ -172,8 +185,8 @@ function severityName(text: string | undefined, severity: number): string {
 }
 
 /** Nanoseconds since the Unix epoch, in decimal. */
-function unixNano({ ms, nanos }: Stamp): string {
-  return `${ms}${String(nanos).padStart(6, '0')}`;
+function unixNano({ seconds, nanos }: Stamp): string {
+  return `${seconds}${String(nanos).padStart(9, '0')}`;
 }
 
 /** Cuts the largest text, body or attribute, by `excess` bytes; a large value of another kind goes as a whole. */

@@ -11,6 +11,10 @@ export interface TelemetryEvent {
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** When it happened, in nanoseconds since the Unix epoch; default: now. */
   readonly timeUnixNano?: string;
+  /** When it was seen, where something else saw it first; default: now. */
+  readonly observedTimeUnixNano?: string;
+  /** Attributes that were left out before. */
+  readonly droppedAttributesCount?: number;
   /** The span in which it happened. */
   readonly trace?: TraceContext;
 }

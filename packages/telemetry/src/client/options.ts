@@ -10,7 +10,7 @@ export interface TelemetryBatcherOptions extends ClientOptions {
   /** Which program this is, in neutral words: `agent_desktop`. */
   readonly serviceName: string;
   readonly serviceVersion: string;
-  /** Where events go that cannot be sent; without it they are lost when the process ends. */
+  /** Where events go that cannot be sent, each for its own service; without it they are lost when the process ends. */
   readonly spoolDir?: string;
   /** `false`: off, as by the environment's switches. Those have the last word (see `optOut`). */
   readonly enabled?: boolean;

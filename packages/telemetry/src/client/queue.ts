@@ -115,7 +115,9 @@ export class EventQueue<E extends Queueable> {
     let least = Infinity;
     for (const lane of this.#lanes) {
       const { seq } = lane;
-      if (seq < least) [oldest, least] = [lane, seq];
+      if (seq >= least) continue;
+      oldest = lane;
+      least = seq;
     }
     return oldest;
   }

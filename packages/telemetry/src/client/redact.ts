@@ -1,7 +1,8 @@
 import { homedir, tmpdir } from 'node:os';
 import { hideEnclosed } from './enclosed-secrets.ts';
+import { keyStarts, secretKeys } from './secret-keys.ts';
 import { createSecretLines } from './secret-lines.ts';
-import { secretName, secretWords as words } from './secret-names.ts';
+import { escapes, secretName, secretWords as words } from './secret-names.ts';
 
 /** Takes secrets and persons out of what is reported, before it is queued. */
 export interface Redactor {
@@ -19,30 +20,41 @@ export interface RedactedPaths {
 }
 
 /** Most texts have none of these, and are let through after one look. */
-const suspicious = /[-=:/\\@]|bearer|eyJ|AKIA|ASIA|gh[pousr]_/i;
+const suspicious = new RegExp(`[-=:/\\\\@%]|bearer|password|${keyStarts}`, 'i');
 
 // Every expression is linear in the text: it starts at a fixed word, and what may repeat is bounded or ends the match.
 const pem = /-----BEGIN [A-Z0-9 ]{1,64}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,64}-----|$)/g;
 const header = /\b((?:authorization|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)[^"'\r\n]+/gi;
 const bearer = /\b(bearer\s{1,4})[^\s"',;]+/gi;
 const quoted = `"[^"\\r\\n]{0,4096}"|'[^'\\r\\n]{0,4096}'`;
-/** `token=x`, `"password": "x y"`, and the same escaped within a JSON string. */
+/** `token=x`, `"password": "x y"`, and the same within JSON strings in JSON strings, or encoded within a URL. */
 const assignment = new RegExp(
-  `((?:${words})[\\w-]{0,32}\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?)(?:${quoted}|["']?[^\\s"'&;,]+)`,
+  `((?:${words})[\\w-]{0,32}${escapes}["']?\\s{0,4}(?:[:=]>?|%3D)\\s{0,4}${escapes})(?:${quoted}|["']?[^\\s"'&;,]+)`,
   'gi',
 );
 /** `--token x`. Without the lookbehind every character of a long run would be tried as its start. */
 const option = new RegExp(`(?<![\\w-])(--?[\\w-]+)(\\s{1,4})(?:${quoted}|["']?[^\\s"']+)`, 'g');
 /** `"--token", "x"`, as lists of arguments are printed. */
-const optionItem = new RegExp(`(\\\\?["'])(--?[\\w-]+)(\\\\?["']\\s{0,4},\\s{0,4}\\\\?)(?:${quoted})`, 'g');
+const optionItem = new RegExp(
+  `(["'])(--?[\\w-]+)(${escapes}["']\\s{0,4},\\s{0,4}${escapes})(?:${quoted})`,
+  'g',
+);
+/** As `.netrc` has it, on one line or on several: `login x password y`. */
+const netrc =
+  /(\b(?:machine|login|account)\s{1,4}\S{1,256}\s{1,8}password\s{1,4})\S+|^(\s{0,8}password\s{1,4})\S+$/gim;
+/** `<password>x</password>` */
+const element = new RegExp(`(<[\\w:.-]{0,64}(?:${words})[\\w.-]{0,32}>)[^<\\r\\n]+`, 'gi');
+/** `curl -u name:x` */
+const userOption = /((?<![\w-])(?:-u|--user|--proxy-user)[\s=]["']?[^\s:"']{1,128}:)[^\s"']+/g;
+/** Who has an address that is signed may use it. */
+const signature = /([?&](?:sig|(?:x-(?:amz|goog)-)?signature)=)[^\s"'&]+/gi;
 /** Up to the last `@`: a password may have one. */
 const userInfo = /(:\/\/)[^\s/"'<>]{1,512}@/g;
-const keys =
-  /\b(?:sk-[\w-]+|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,})/g;
 /** Names have spaces, so a person's segment ends at the next separator, quote or line end, not at a blank. */
 const userDirectory = /([/\\](?:Users|home)(?:\/|\\{1,2}))[^/\\"'\r\n]+/gi;
 
-const hidden = '[redacted]';
+/** What stands for a secret. */
+export const hidden = '[redacted]';
 
 /** Makes the redactor of a process that runs in these directories. */
 export function createRedactor({ home, cwd, tmp }: RedactedPaths = {}): Redactor {
@@ -65,7 +77,12 @@ export function createRedactor({ home, cwd, tmp }: RedactedPaths = {}): Redactor
       // First of all: what is left of a key that was cut up looks like nothing.
       let text = value.replace(pem, hidden);
       if (secretName.test(text)) text = withoutNamed(text);
-      text = text.replace(bearer, `$1${hidden}`).replace(userInfo, `$1${hidden}@`).replace(keys, hidden);
+      text = text
+        .replace(bearer, `$1${hidden}`)
+        .replace(userInfo, `$1${hidden}@`)
+        .replace(userOption, `$1${hidden}`)
+        .replace(signature, `$1${hidden}`)
+        .replace(secretKeys, hidden);
       for (const { pattern, word } of places) text = text.replace(pattern, word);
       return text.replace(userDirectory, '$1<user>');
     },
@@ -76,6 +93,11 @@ export function createRedactor({ home, cwd, tmp }: RedactedPaths = {}): Redactor
 function withoutNamed(value: string): string {
   const text = withoutSecretLines(value)
     .replace(header, `$1${hidden}`)
+    .replace(
+      netrc,
+      (_, onOne: string | undefined, alone: string | undefined) => (onOne ?? alone ?? '') + hidden,
+    )
+    .replace(element, `$1${hidden}`)
     .replace(option, (whole, name: string, gap: string) =>
       secretName.test(name) ? name + gap + hidden : whole,
     )

@@ -2,11 +2,14 @@ import { ServiceError, TransportError, type Issue } from '@sallyport/core';
 import { expect, test } from 'vitest';
 import { judgeFailure, LoginMissing } from './verdict.ts';
 
-const refusal = (status: number, options: { issues?: Issue[]; retryAfterMs?: number } = {}) =>
+const refusal = (status: number, options: { issues?: Issue[]; retryAfterMs?: number; cause?: Error } = {}) =>
   new ServiceError('any', 'any', { status, ...options });
+/** An answer without an error body. */
+const bare = (status: number) =>
+  refusal(status, { cause: new TransportError('unexpected_answer', 'no error body') });
 const issue = (path: string): Issue => ({ path, message: 'bad' });
 
-test.each([
+test.each<[string, unknown, object]>([
   ['no login', new LoginMissing(), { kind: 'wait', ms: 300_000 }],
   ['unreachable', new TransportError('unreachable', 'x'), { kind: 'wait' }],
   ['timeout', new TransportError('timeout', 'x'), { kind: 'wait' }],
@@ -26,6 +29,9 @@ test.each([
   ['403', refusal(403), { kind: 'disable' }],
   ['404', refusal(404), { kind: 'disable' }],
   ['405', refusal(405), { kind: 'disable' }],
+  ['413 without a body', bare(413), { kind: 'split' }],
+  ['500 without a body', bare(500), { kind: 'retry' }],
+  ['407', refusal(407), { kind: 'wait', ms: 300_000 }],
   ['408', refusal(408), { kind: 'wait' }],
   ['413', refusal(413), { kind: 'split' }],
   ['422', refusal(422), { kind: 'drop' }],

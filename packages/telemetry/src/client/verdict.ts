@@ -1,4 +1,5 @@
 import { ServiceError, TransportError } from '@sallyport/core';
+import { isForeignPage } from '@sallyport/core/client';
 
 /** What becomes of a batch after an attempt to send it. */
 export type Verdict =
@@ -25,16 +26,20 @@ export class LoginMissing extends Error {
   override readonly name = 'LoginMissing';
 }
 
-/** Judges why a batch of `size` events was not taken (telemetry.md D6). */
+/** Judges why a batch of `size` events was not taken. */
 export function judgeFailure(error: unknown, size: number): Verdict {
   if (error instanceof LoginMissing) return { kind: 'wait', ms: authPauseMs };
   if (error instanceof TransportError) return { kind: 'wait' };
   if (!(error instanceof ServiceError)) return { kind: 'retry' };
   const { status, retryAfterMs } = error;
+  const later: Verdict = { kind: 'wait', ...(retryAfterMs !== undefined && { ms: retryAfterMs }) };
+  // A portal, or a proxy without its service, says nothing of events. Which are too much for it, the halves tell.
+  if (isForeignPage(error) && status !== 400 && status !== 413) return later;
   switch (status) {
     case 400:
       return judgeMalformed(error, size);
     case 401:
+    case 407: // a proxy's, which has not asked the service
       return { kind: 'wait', ms: authPauseMs };
     case 403:
     case 404:
@@ -47,7 +52,7 @@ export function judgeFailure(error: unknown, size: number): Verdict {
     case 502:
     case 503:
     case 504:
-      return { kind: 'wait', ...(retryAfterMs !== undefined && { ms: retryAfterMs }) };
+      return later;
     default:
       return status >= 500 ? { kind: 'retry' } : { kind: 'drop' };
   }

@@ -69,15 +69,16 @@ export function createAttributesWriter(
   }
 
   return (values, into) => {
-    const keys = Object.keys(values);
-    if (keys.length > maxAttributes) return false;
-    for (let index = 0; index < keys.length; index += 1) {
-      const key = keys[index] as string;
+    let index = 0;
+    // What a captured copy inherits is not enumerable; its keys as a list, and a look-up for each, would cost more than the copying.
+    for (const key in values) {
+      if (index === maxAttributes) return false;
       const value = values[key];
       if (value === undefined) continue;
       if (key.length > maxKeptChars) return false;
       let known = before[index];
       if (known?.key !== key) before[index] = known = names.get(key) ?? look(key);
+      index += 1;
       if (known.instead !== undefined) into.piece(known.instead);
       else if (typeof value === 'string') known.texts.write(value, into);
       else if (typeof value === 'number') writeNumber(known, value, into);

@@ -2,16 +2,17 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ServiceError, toTimestamp, type Clock } from '@sallyport/core';
+import { printable, reasonOf, ServiceError, toTimestamp, type Clock } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
 import { contract } from '@sallyport/core/contract';
 import { ZipFile } from 'yazl';
 import type { Redactor } from '../client/redact.ts';
-import { fileLines, tailOf } from './text-lines.ts';
+import { entryName } from './entry-name.ts';
+import { endOf, tailOf } from './text-lines.ts';
 
 /** Text that goes into a bundle: a file of this machine, or lines that are made. */
 export type BundleSource = {
-  /** Its path within the bundle. */
+  /** Its path within the bundle; what no file system, or no terminal, takes of it is made to fit. */
   readonly name: string;
   /** When it was last written, in epoch milliseconds: where there is no room, the oldest goes. Without one it stays. */
   readonly modifiedAt?: number;
@@ -46,6 +47,8 @@ export interface BundleOptions {
   readonly directory: string;
   readonly redactor: Redactor;
   readonly clock: Clock;
+  /** Ends it with nothing left, also while a pipe is read that nobody writes to. */
+  readonly signal?: AbortSignal;
   /** Of a file: only its end is taken (default 10 MiB). */
   readonly maxFileBytes?: number;
   /** Of the ZIP (default: what the service takes). */
@@ -61,8 +64,8 @@ const maxBundleBytes = contract.feedback.bundle.limits.bodyBytes;
 
 /**
  * Makes a ZIP of texts without their secrets, with a `manifest.json` that says what is in it and what is not, and why. A
- * source that cannot be read is left out; where the ZIP gets too large, the oldest are. Throws `payload_too_large` where
- * even that does not help.
+ * source that cannot be read, or whose last line is too long, is left out; where the ZIP gets too large, the oldest are.
+ * Throws `payload_too_large` where even that does not help.
  */
 export async function buildBundle(options: BundleOptions): Promise<Bundle> {
   const { directory, clock, maxBytes = maxBundleBytes } = options;
@@ -92,34 +95,41 @@ export async function buildBundle(options: BundleOptions): Promise<Bundle> {
 export function tooLarge(bytes: number, maxBytes: number): ServiceError {
   return new ServiceError(
     'payload_too_large',
-    `The bundle has ${mebibytes(bytes)} MiB; the service takes ${mebibytes(maxBytes)} MiB.`,
+    `The bundle has ${grouped(bytes)} bytes; the service takes ${grouped(maxBytes)}.`,
   );
 }
 
-function mebibytes(bytes: number): string {
-  return (bytes / 1024 ** 2).toFixed(1);
+function grouped(bytes: number): string {
+  return bytes.toLocaleString('en');
 }
 
 async function prepare(
-  { sources, redactor, maxFileBytes = 10 * 1024 ** 2 }: BundleOptions,
+  { sources, redactor, signal, maxFileBytes = 10 * 1024 ** 2 }: BundleOptions,
   workspace: string,
   omitted: { name: string; why: string }[],
 ): Promise<Part[]> {
   const parts: Part[] = [];
   for (const [index, source] of sources.entries()) {
-    const { name, modifiedAt = Infinity } = source;
+    const { modifiedAt = Infinity } = source;
+    const name = entryName(source.name);
     try {
-      const isFile = 'path' in source;
-      const lines = isFile ? fileLines(source.path, maxFileBytes) : source.lines();
+      const { lines, bytesBefore } =
+        'path' in source
+          ? await endOf(source.path, maxFileBytes, signal)
+          : { lines: source.lines(), bytesBefore: 0 };
       const { text, redactedLines, leftOutBytes } = await tailOf(lines, redactor, maxFileBytes);
-      const before = isFile ? Math.max(0, (await stat(source.path)).size - maxFileBytes) : 0;
+      const left_out_bytes = bytesBefore + leftOutBytes;
+      // Of a line without its beginning nobody can tell what in it is a secret.
+      if (left_out_bytes > 0 && text.trim() === '')
+        throw new Error(`its last line is longer than the ${grouped(maxFileBytes)} bytes that are taken`);
       const path = join(workspace, String(index));
       await writeFile(path, text, { mode: 0o600 });
       const bytes = Buffer.byteLength(text);
-      const counts = { bytes, redacted_lines: redactedLines, left_out_bytes: leftOutBytes + before };
+      const counts = { bytes, redacted_lines: redactedLines, left_out_bytes };
       parts.push({ name, path, modifiedAt, ...counts });
     } catch (error) {
-      omitted.push({ name, why: redactor.text(error instanceof Error ? error.message : String(error)) });
+      signal?.throwIfAborted();
+      omitted.push({ name, why: printable(redactor.text(reasonOf(error))) });
     }
   }
   return parts;

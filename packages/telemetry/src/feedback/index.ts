@@ -6,4 +6,4 @@ export {
   type BundleOptions,
   type BundleSource,
 } from './bundle.ts';
-export { uploadFeedback, type FeedbackUpload } from './upload.ts';
+export { checkBundle, checkDescription, uploadFeedback, type FeedbackUpload } from './upload.ts';

@@ -66,7 +66,8 @@ function pauseAfter(error: unknown): number | undefined {
     : undefined;
 }
 
-function checkDescription(description: string): void {
+/** Throws `invalid_request` for a description that the service would refuse. */
+export function checkDescription(description: string): void {
   const { error } = endpoint.body.shape.description.safeParse(description);
   const message = error?.issues[0]?.message;
   if (message === undefined) return;
@@ -75,8 +76,8 @@ function checkDescription(description: string): void {
   });
 }
 
-/** What the service would refuse after all bytes were sent. */
-async function checkBundle(path: string): Promise<void> {
+/** Throws what the service would say after all bytes were sent: `payload_too_large`, or `invalid_request` where it is no ZIP. */
+export async function checkBundle(path: string): Promise<void> {
   const { size } = await stat(path);
   if (size > endpoint.limits.bodyBytes) throw tooLarge(size, endpoint.limits.bodyBytes);
   const file = await open(path);

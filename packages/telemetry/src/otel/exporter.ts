@@ -50,6 +50,8 @@ function toEvent(record: ReadableLogRecord): TelemetryEvent {
       ...record.attributes,
     },
     timeUnixNano: toUnixNano(record.hrTime),
+    observedTimeUnixNano: toUnixNano(record.hrTimeObserved),
+    droppedAttributesCount: record.droppedAttributesCount,
     ...(spanContext && {
       trace: { traceId: spanContext.traceId, spanId: spanContext.spanId, flags: spanContext.traceFlags },
     }),

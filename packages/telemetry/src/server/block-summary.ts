@@ -1,74 +1,23 @@
 import { crc32 } from 'node:zlib';
+import { BlockTally, padded, type MergedSummary, type SeverityCount, type Summary } from './block-tally.ts';
 import type { RecordGroup } from './logs-request.ts';
 import type { Place, RecordFilter, StoredBlock } from './ports.ts';
-
-/**
- * What a block has, as JSON of some hundred bytes: enough to pass over those that have nothing of what is sought, and to
- * count without decoding. What would be too much is left out.
- */
-interface Summary {
-  /** Records by service and severity. */
-  readonly counts?: readonly (readonly [serviceName: string, severityNumber: number, count: number])[];
-  readonly eventNames?: readonly string[];
-  /** The sender's times, padded, so that they compare as text. */
-  readonly times: readonly [first: string, last: string];
-  /** Of the content. A byte that the disk has changed in a text would else be read as if it had been sent. */
-  readonly crc?: number;
-  /** What only blocks of several requests have. */
-  readonly merged?: MergedSummary;
-}
-
-export interface MergedSummary {
-  /** Of the first record. */
-  readonly first: Place;
-  readonly accountIds: readonly string[];
-}
-
-const maxServices = 8;
-const maxEventNames = 16;
-const maxNameLength = 128;
-/** Of OTLP's severities, 0 to 24. */
-const severities = 25;
-const timeDigits = 20;
-
-export type SeverityCount = NonNullable<Summary['counts']>[number];
 
 export function summarize(
   groups: readonly RecordGroup[],
   content: Uint8Array,
   merged?: MergedSummary,
 ): string {
-  const services = new Map<string, number[]>();
-  const names = new Set<string>();
-  let [first, last] = ['9'.repeat(timeDigits), ''];
-  let lastName: string | null = null;
+  const tally = new BlockTally();
   for (const { serviceName, records } of groups) {
-    let counts = services.get(serviceName);
-    if (counts === undefined) services.set(serviceName, (counts = new Array<number>(severities).fill(0)));
+    const counts = tally.countsOf(serviceName);
     for (const { severityNumber, eventName, timeUnixNano } of records) {
       counts[severityNumber] = (counts[severityNumber] ?? 0) + 1;
-      const time = padded(timeUnixNano);
-      if (time < first) first = time;
-      if (time > last) last = time;
-      if (eventName === null || eventName === lastName || names.size > maxEventNames) continue;
-      names.add((lastName = eventName));
+      tally.addTime(timeUnixNano);
+      if (eventName !== null) tally.addEventName(eventName);
     }
   }
-  const eventNames = [...names];
-  const isShort =
-    eventNames.length <= maxEventNames && eventNames.every((name) => name.length <= maxNameLength);
-  const summary: Summary = {
-    ...(services.size <= maxServices && { counts: [...services].flatMap(countsOfService) }),
-    ...(isShort && { eventNames }),
-    times: [first, last],
-    crc: crc32(content),
-    ...(merged && { merged }),
-  };
-  return JSON.stringify(summary);
-}
-
-function countsOfService([serviceName, counts]: readonly [string, readonly number[]]): SeverityCount[] {
-  return counts.flatMap((count, severity) => (count === 0 ? [] : [[serviceName, severity, count] as const]));
+  return tally.write(content, merged);
 }
 
 /** `undefined`: nobody knows, or it is damaged. */
@@ -146,8 +95,4 @@ export function countsOf(summary: string | null, filter: RecordFilter): readonly
 function isMeant(serviceName: string | undefined, minSeverity = 0) {
   return ([service, severity]: SeverityCount): boolean =>
     severity >= minSeverity && (serviceName === undefined || service === serviceName);
-}
-
-function padded(time: string): string {
-  return time.length >= timeDigits ? time : time.padStart(timeDigits, '0');
 }

@@ -92,6 +92,26 @@ test.each([
   expect(readBack(blocks)).toEqual(flat(judged.groups));
 });
 
+test.each(['json', 'protobuf'] as const)(
+  'a request in %s is not kept as it came where its bytes do not tell what it is to decode',
+  (encoding) => {
+    const formsOf = (request: object) =>
+      takeRequest(bodyOf(request as LogsRequest, encoding), receivedAt).blocks.map(({ form }) => form);
+    const oneOf = (valuesEach: number, rest = {}) => {
+      const body = { arrayValue: { values: Array.from({ length: valuesEach }, () => ({})) } };
+      const logRecords = Array.from({ length: 1000 }, () => ({ body, ...rest }));
+      return { resourceLogs: [{ scopeLogs: [{ logRecords }] }] };
+    };
+    expect(formsOf(oneOf(60))).toEqual([encoding]);
+    expect(new Set(formsOf(oneOf(150)))).toEqual(new Set(['groups']));
+    // Not plain, for a text that is long.
+    const rest = { severityText: 'x'.repeat(17_000) };
+    expect(formsOf({ resourceLogs: [{ scopeLogs: [{ logRecords: [rest] }] }] })).toEqual([encoding]);
+    const five = Array.from({ length: 5 }, () => rest);
+    expect(formsOf({ resourceLogs: [{ scopeLogs: [{ logRecords: five }] }] })).toEqual(['groups']);
+  },
+);
+
 test('a scope that is as large as may be is there once, and counts', () => {
   const scope = { name: 'x'.repeat(60_000) };
   const scopeLogs = Array.from({ length: 100 }, () => ({ scope, logRecords: [{}, { spanId: 'refused' }] }));

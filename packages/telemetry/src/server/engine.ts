@@ -1,4 +1,4 @@
-import type { Clock, Log, Wakeups } from '@sallyport/core';
+import type { AccountEmails, Clock, Log, Wakeups } from '@sallyport/core';
 import { fingerprintOf, judgeBatch, throwRetryable } from './batch.ts';
 import { packGroups } from './block-groups.ts';
 import { takeRequest } from './block.ts';
@@ -38,6 +38,8 @@ export const defaultTelemetryConfig: TelemetryConfig = {
 export interface TelemetryEngineOptions {
   readonly store: TelemetryStore;
   readonly organizations: Organizations;
+  /** Without it records show whose they are by id alone. */
+  readonly accounts?: AccountEmails;
   /** Told of stored records: `records.follow` and an export wait there. */
   readonly wakeups: Wakeups;
   readonly clock: Clock;
@@ -163,6 +165,7 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
     },
     records: createRecords({
       store: { ...createRecordReads(store, damaged), recordHead: () => store.recordHead() },
+      accounts: options.accounts,
       wakeups,
       clock,
       config,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@sallyport/core';
+import { isJsonObject, mayLoseDigits } from '@sallyport/core';
 import type { LogsBody } from './logs-body.ts';
 import { encodeMessage } from './protobuf-writer.ts';
 import { MalformedProtobuf, ProtobufReader } from './protobuf-reader.ts';
@@ -11,8 +11,8 @@ export interface HalfOfRecords {
 
 /**
  * Halves a logs request, or a batch, by its records: for a receiver to whom it is too large. What is said of all records is
- * said in both halves; digits, and fields that nobody knows, stay as they are. `undefined` where it has fewer than two
- * records, or cannot be read.
+ * said in both halves; digits that a double would lose, and fields that nobody knows, stay as they are. `undefined` where it
+ * has fewer than two records, or cannot be read.
  */
 export function halveRecords(body: LogsBody): readonly [HalfOfRecords, HalfOfRecords] | undefined {
   const part = body.encoding === 'json' ? jsonParts(body.bytes) : protobufParts(body.bytes);
@@ -50,7 +50,8 @@ const pathOfLogs = ['resourceLogs', 'scopeLogs', 'logRecords'];
 function jsonParts(bytes: Uint8Array): Part | undefined {
   let request: unknown;
   try {
-    request = JSON.parse(new TextDecoder().decode(bytes), keepSource);
+    const text = new TextDecoder().decode(bytes);
+    request = JSON.parse(text, mayLoseDigits(text) ? keepSource : undefined);
   } catch {
     return undefined;
   }

@@ -31,10 +31,5 @@ export {
   type FeedbackEngineOptions,
 } from './feedback.ts';
 export type { FeedbackBundle, FeedbackStore } from './feedback-ports.ts';
-export {
-  createExporter,
-  type ExportConfig,
-  type Exporter,
-  type ExporterOptions,
-  type ExportStats,
-} from './export/exporter.ts';
+export { createExporter, type Exporter, type ExporterOptions, type ExportStats } from './export/exporter.ts';
+export { createExportRequest, type ExportConfig } from './export/export-request.ts';

@@ -22,7 +22,7 @@ export interface TelemetryRecord {
 }
 
 const maxRecordBytes = 256 * 1024;
-const maxAttributes = 1024;
+export const maxAttributes = 1024;
 /** More than all but the texts and values of a record have as JSON. */
 const restBytes = 512;
 const signBytes = 6;

@@ -1,4 +1,4 @@
-import { ServiceError } from '@sallyport/core';
+import { maxBodyValues, ServiceError } from '@sallyport/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -14,6 +14,7 @@ import {
   type LogsRequest,
   type OtlpRecord,
 } from '../testing/otlp-encoder.ts';
+import { densePlaces, denseRequest } from '../testing/otlp-dense.ts';
 import { randomLogsRequest } from '../testing/otlp-random.ts';
 import { decodeLogs } from './logs-body.ts';
 import { logsAnswerProtobuf, statusProtobuf } from './otlp-answer.ts';
@@ -317,9 +318,28 @@ describe('a record that breaks a rule is left out, and the others are taken', ()
     expect(message.length).toBeLessThan(1000);
   });
 
-  test('more than 65,536 records are too many', () => {
-    const empty = Buffer.concat(Array.from({ length: 65_537 }, () => bytes(2, Buffer.alloc(0))));
-    expect(refusalOf(() => fromProtobuf(bytes(1, bytes(2, empty))))).toMatchObject({ status: 413 });
+  test.each(['json', 'protobuf'] as const)('more than 65,536 records are too many: %s', (encoding) => {
+    expect(decodeLogs(denseRequest(encoding, 'logRecords', 65_535), receivedAt).accepted).toBe(65_536);
+    const more = denseRequest(encoding, 'logRecords', 65_536);
+    expect(refusalOf(() => decodeLogs(more, receivedAt)).status).toBe(413);
+  });
+
+  test.each(['resourceLogs', 'scopeLogs'] as const)(
+    'more than two origins for each of them, too: %s',
+    (place) => {
+      for (const encoding of ['json', 'protobuf'] as const) {
+        const more = denseRequest(encoding, place, 131_072);
+        expect(refusalOf(() => decodeLogs(more, receivedAt)).message).toContain('resources and scopes');
+      }
+    },
+  );
+
+  test.each(densePlaces)('a million of nothing is refused before anything is made of it: %s', (place) => {
+    for (const encoding of ['json', 'protobuf'] as const) {
+      const body = denseRequest(encoding, place, maxBodyValues);
+      const { status, message } = refusalOf(() => decodeLogs(body, receivedAt));
+      expect([status, message]).toEqual([413, expect.stringContaining('values')]);
+    }
   });
 });
 

@@ -1,10 +1,9 @@
-import { nestsTooDeep, ServiceError } from '@sallyport/core';
+import { jsonExcess, keepDigits, maxBodyValues, nestsTooDeep, ServiceError } from '@sallyport/core';
 import { Judging, RoundedNumber } from './judging.ts';
 import { judgeLogsRequest, type JudgedLogs } from './logs-request.ts';
 import type { OtlpEncoding } from './otlp-answer.ts';
-import { parseExactly } from './exact-json.ts';
 import { decodeLogsRequest } from './otlp-protobuf.ts';
-import { MalformedProtobuf } from './protobuf-reader.ts';
+import { MalformedProtobuf, TooManyMessages } from './protobuf-reader.ts';
 
 /** The body of a logs request as it came, decompressed. */
 export interface LogsBody {
@@ -20,8 +19,9 @@ export function decodeLogs({ encoding, bytes }: LogsBody, receivedAt: number): J
 function fromProtobuf(bytes: Uint8Array, receivedAt: number): JudgedLogs {
   let request: unknown;
   try {
-    request = decodeLogsRequest(bytes);
+    request = decodeLogsRequest(bytes, maxBodyValues);
   } catch (cause) {
+    if (cause instanceof TooManyMessages) throw tooManyValues();
     if (cause instanceof MalformedProtobuf) throw unreadable('protobuf', cause);
     throw cause;
   }
@@ -33,6 +33,7 @@ const decoder = new TextDecoder();
 
 function fromJson(bytes: Uint8Array, receivedAt: number): JudgedLogs {
   const text = decoder.decode(bytes);
+  if (bytes.byteLength > maxBodyValues) refuseExcess(text); // each value takes a byte at least
   try {
     return judgeJson(text, JSON.parse, new Judging({ asksForDigits: true }), receivedAt);
   } catch (error) {
@@ -62,6 +63,11 @@ function judgeJson(
   }
 }
 
+/** Without losing a digit. */
+function parseExactly(text: string): unknown {
+  return JSON.parse(text, keepDigits) as unknown;
+}
+
 function parse(text: string, as: (text: string) => unknown): unknown {
   try {
     return as(text);
@@ -71,7 +77,24 @@ function parse(text: string, as: (text: string) => unknown): unknown {
 }
 
 function refuseDeep(text: string): void {
-  if (nestsTooDeep(text)) throw unreadable('JSON', new SyntaxError('nests too deeply'));
+  if (nestsTooDeep(text)) throw tooDeep();
+}
+
+function refuseExcess(text: string): void {
+  const excess = jsonExcess(text);
+  if (excess === 'depth') throw tooDeep();
+  if (excess === 'values') throw tooManyValues();
+}
+
+function tooManyValues(): ServiceError {
+  return new ServiceError(
+    'payload_too_large',
+    `A request has at most ${maxBodyValues} values: send its records in several.`,
+  );
+}
+
+function tooDeep(): ServiceError {
+  return unreadable('JSON', new SyntaxError('nests too deeply'));
 }
 
 function unreadable(name: string, cause: unknown): ServiceError {

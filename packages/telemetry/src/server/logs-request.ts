@@ -35,6 +35,8 @@ export interface JudgedLogs {
 
 /** A request of nonsense must not become a transaction of minutes: 8 MiB are four million empty records. */
 const maxRecords = 65_536;
+/** Of resources and scopes together: each record may have one of its own. */
+const maxOrigins = 2 * maxRecords;
 const maxOriginBytes = 64 * 1024;
 const maxIssues = 16;
 
@@ -42,23 +44,27 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Judges an `ExportLogsServiceRequest` in its JSON form. Throws `invalid_otlp` (400) where it is none, with the paths;
- * `payload_too_large` (413) for more than 65,536 records. Records that break a rule are counted, and left out.
+ * `payload_too_large` (413) for more than 65,536 records, or than two resources and scopes for each of those. Records that
+ * break a rule are counted, and left out.
  */
 export function judgeLogsRequest(value: unknown, judging: Judging, receivedAt: number): JudgedLogs {
   if (!isJsonObject(value)) throw invalid([{ path: 'body', message: 'must be an object' }]);
   const groups: RecordGroup[] = [];
   let total = 0;
+  let origins = 0;
   let accepted = 0;
   passOverAllBut(value, knownOfRequest, judging);
   eachObject(value, 'resourceLogs', judging, (resourceLogs) => {
+    if (++origins > maxOrigins) throw tooMany(maxOrigins, 'resources and scopes');
     passOverAllBut(resourceLogs, knownOfResourceLogs, judging);
     const judged = judgeResource(resourceLogs, judging);
     eachObject(resourceLogs, 'scopeLogs', judging, (scopeLogs) => {
+      if (++origins > maxOrigins) throw tooMany(maxOrigins, 'resources and scopes');
       passOverAllBut(scopeLogs, knownOfScopeLogs, judging);
       const scope = judgeScope(scopeLogs, judging);
       const records: TelemetryRecord[] = [];
       eachItem(scopeLogs, 'logRecords', judging, (item) => {
-        if (++total > maxRecords) throw tooMany();
+        if (++total > maxRecords) throw tooMany(maxRecords, 'log records');
         const record = judgeLogRecord(item, judging, receivedAt);
         if (record && judged && scope) records.push(record);
       });
@@ -145,7 +151,11 @@ function judgeText(value: unknown, judging: Judging, member: string): string {
 
 function serviceNameOf(attributes: readonly StoredAttribute[]): string {
   const value = attributes.find(({ key }) => key === 'service.name')?.value;
-  const name = value && 'stringValue' in value ? value.stringValue : '';
+  return serviceNameFrom(value && 'stringValue' in value ? value.stringValue : '');
+}
+
+/** The name of a service as it is kept, from the text of `service.name`; of none if that is empty. */
+export function serviceNameFrom(name: string): string {
   return Array.from(name.slice(0, 256)).slice(0, 128).join('') || 'unknown_service';
 }
 
@@ -193,11 +203,8 @@ function invalid(faults: readonly Omit<Fault, 'kind'>[]): ServiceError {
   );
 }
 
-function tooMany(): ServiceError {
-  return new ServiceError(
-    'payload_too_large',
-    `A request has at most ${maxRecords} log records: send them in several.`,
-  );
+function tooMany(most: number, of: string): ServiceError {
+  return new ServiceError('payload_too_large', `A request has at most ${most} ${of}: send them in several.`);
 }
 
 function describe(faults: readonly Fault[], rejected: number, total: number): string {

@@ -9,6 +9,7 @@ import type { RecordGroup } from './logs-request.ts';
 import { firstIdOf, type Part } from './merged-block.ts';
 import type { BlockPart, RecordFilter, StoredBlock, StoredRecord, TelemetryReads } from './ports.ts';
 import { isMeant } from './record-filter.ts';
+import { createTurns } from './turns.ts';
 
 /** A block that was decoded. What it gives is shared, so nobody may change it. */
 export interface OpenedBlock {
@@ -30,6 +31,9 @@ const keptBlocks = 4;
 const keptSmall = 128;
 const smallBytes = 16 * 1024;
 
+/** What is decoded without a pause: some milliseconds of the event loop, whatever the records in it are. */
+const bytesAtOnce = 64 * 1024;
+
 /**
  * Opens a block for those of its records that a filter may mean; gives `undefined` for one that is gone, or in another one: who
  * reads has to ask again which there are.
@@ -42,19 +46,29 @@ export function createBlockOpener(
 ): BlockOpener {
   const large = createLru<OpenedBlock>(keptBlocks);
   const small = createLru<OpenedBlock>(keptSmall);
+  const turn = createTurns();
+  let bytesOfTurn = 0;
 
   return async (head, filter) => {
     // A block of the same last record may have had fewer before it: records only ever go from between two that stay.
     const key = `${firstPlace(head).id} ${head.lastId} ${head.records}`;
-    const known = large.get(key) ?? small.get(key);
-    if (known) return known;
+    const known = () => large.get(key) ?? small.get(key);
+    const opened = known();
+    if (opened) return opened;
     const content = await store.blockContent(head);
     if (content === undefined) return undefined;
     const bytes = content?.byteLength ?? 0;
+    if (bytesOfTurn >= bytesAtOnce) {
+      await turn();
+      bytesOfTurn = 0;
+    }
+    const meanwhile = known();
+    if (meanwhile) return meanwhile;
+    bytesOfTurn += bytes;
     try {
-      const opened = openContent(head, content, filter);
-      if (opened) (bytes > smallBytes ? large : small).set(key, opened);
-      return opened ?? { ...nothing, bytes };
+      const decoded = openContent(head, content, filter);
+      if (decoded) (bytes > smallBytes ? large : small).set(key, decoded);
+      return decoded ?? { ...nothing, bytes };
     } catch (error) {
       damaged.note(head, error);
       return { ...nothing, bytes };
@@ -155,12 +169,12 @@ function weigh({ body, attributes, severityText, eventName }: TelemetryRecord): 
 
 function weighPairs(pairs: readonly StoredAttribute[]): number {
   let sum = 0;
-  for (const { key, value } of pairs) sum += key.length + weighValue(value);
+  for (const { key, value } of pairs) sum += Buffer.byteLength(key) + weighValue(value);
   return sum;
 }
 
 function weighValue(value: StoredValue): number {
-  if ('stringValue' in value) return valueBytes + value.stringValue.length;
+  if ('stringValue' in value) return valueBytes + Buffer.byteLength(value.stringValue);
   if ('bytesValue' in value) return valueBytes + value.bytesValue.length;
   if ('kvlistValue' in value) return valueBytes + weighPairs(value.kvlistValue.values);
   if (!('arrayValue' in value)) return valueBytes;
@@ -174,7 +188,7 @@ const origins = new WeakMap<RecordGroup, number>();
 function weighOrigin(group: RecordGroup): number {
   let weight = origins.get(group);
   if (weight === undefined) {
-    weight = JSON.stringify([group.resource, group.scope]).length;
+    weight = Buffer.byteLength(JSON.stringify([group.resource, group.scope]));
     origins.set(group, weight);
   }
   return weight;

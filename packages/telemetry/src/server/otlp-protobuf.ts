@@ -7,9 +7,9 @@ import { ProtobufReader } from './protobuf-reader.ts';
 
 type Mutable = Record<string, unknown>;
 
-/** `ExportLogsServiceRequest` in its JSON form. Throws `MalformedProtobuf`. */
-export function decodeLogsRequest(bytes: Uint8Array): unknown {
-  const reader = new ProtobufReader(bytes);
+/** `ExportLogsServiceRequest` in its JSON form. Throws `MalformedProtobuf`, and `TooManyMessages` where it has more. */
+export function decodeLogsRequest(bytes: Uint8Array, maxMessages = Infinity): unknown {
+  const reader = new ProtobufReader(bytes, maxMessages);
   const resourceLogs: unknown[] = [];
   while (reader.next())
     if (reader.isField(1, 2)) resourceLogs.push(readResourceLogs(reader));

@@ -28,7 +28,7 @@ export interface WrittenBlock {
   readonly form: BlockForm;
   /** How many; at least one. */
   readonly records: number;
-  /** What they are, for readers who seek; see block-summary.ts. */
+  /** What they are, for readers who seek; see block-tally.ts. */
   readonly summary: string;
   readonly content: Uint8Array;
 }

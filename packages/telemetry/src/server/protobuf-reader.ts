@@ -3,6 +3,11 @@ export class MalformedProtobuf extends Error {
   override readonly name = 'MalformedProtobuf';
 }
 
+/** More messages, within one another and side by side, than the reader was made for. */
+export class TooManyMessages extends Error {
+  override readonly name = 'TooManyMessages';
+}
+
 /** Groups in groups that are skipped: protobuf's own parsers stop there, too. */
 const maxGroupDepth = 100;
 
@@ -19,8 +24,11 @@ export class ProtobufReader {
   #from = 0;
   #field = 0;
   #wireType = 0;
+  /** Messages that may still be gone into: an empty one takes two bytes, and a hundred times as much where it is decoded. */
+  #room: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, maxMessages = Infinity) {
+    this.#room = maxMessages;
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#end = bytes.byteLength;
   }
@@ -43,6 +51,7 @@ export class ProtobufReader {
 
   /** Goes into the message that is the field's value; `leave` takes what this gives. */
   enter(): number {
+    if (this.#room-- <= 0) throw new TooManyMessages('There are too many messages in it.');
     const outer = this.#end;
     this.#end = this.#lengthEnd();
     return outer;

@@ -4,13 +4,14 @@ import type { TelemetryRecord } from './log-record.ts';
 import type { RecordResource, RecordScope } from './logs-request.ts';
 import type { StoredRecord } from './ports.ts';
 
-/** A record as the service shows it. */
-export function toShown(stored: StoredRecord): ShownRecord {
+/** A record as the service shows it; with the address of whose it is, where those are looked up. */
+export function toShown(stored: StoredRecord, emails?: ReadonlyMap<string, string>): ShownRecord {
   const { id, receivedAt, accountId, serviceName, skewMs, resource, scope } = stored;
   return {
     id,
     received_at: toTimestamp(receivedAt),
     account_id: accountId,
+    ...(emails && { account_email: emails.get(accountId) ?? null }),
     service_name: serviceName,
     ...(skewMs !== null && { skew_ms: skewMs }),
     record: toLogRecord(stored),

@@ -43,7 +43,10 @@ test('many readers at once take turns, so that they stall all else no longer tha
     const { records: followed } = await records.follow(caller, {}, { signal: end.signal });
     for await (const _record of followed);
   });
-  const asked = Array.from({ length: 20 }, () => [records.list(caller, {}, 10), records.count(caller, {})]);
+  const asked = Array.from({ length: 20 }, (_, index) => {
+    const by = { ...caller, accountId: `account-${index}` };
+    return [records.list(by, {}, 10), records.count(by, {})];
+  });
   await Promise.all(asked.flat());
   wakeups.notify(recordsTopic(caller.organizationId));
   // One more page is behind all that wait already.
@@ -52,4 +55,75 @@ test('many readers at once take turns, so that they stall all else no longer tha
   await Promise.allSettled(tails);
   expect(seen.slices).toBeGreaterThan(100);
   expect(seen.most).toBe(1);
+});
+
+/** A store whose slices come one by one, as they are let through, and in which nothing is meant. */
+function heldStore() {
+  const { store } = watchedStore();
+  const slices: (() => void)[] = [];
+  const held = <Read extends (...given: never[]) => Promise<unknown>>(read: Read) =>
+    (async (...given) => {
+      await new Promise<void>((resolve) => slices.push(resolve));
+      return read(...given);
+    }) as Read;
+  const { scanRecords, countRecords } = store;
+  return { slices, store: { ...store, scanRecords: held(scanRecords), countRecords: held(countRecords) } };
+}
+
+const open = (store: RecordsOptions['store'], most: number) =>
+  createRecords({
+    store,
+    wakeups: createLocalWakeups(),
+    clock: new ManualClock(),
+    config: { maxScannedRecords: most, maxCountedRecords: most },
+  });
+
+test('a few reads of an account are under way at once; the others wait their turn, and nobody else does', async () => {
+  const { slices, store } = heldStore();
+  const records = open(store, 1000);
+  const ended: number[] = [];
+  const asked = Array.from({ length: 10 }, async (_, index) => {
+    await (index % 2 === 0 ? records.list(caller, {}, 10) : records.count(caller, {}));
+    ended.push(index);
+  });
+  await expect.poll(() => slices.length).toBe(4);
+  const other = records.list({ ...caller, accountId: 'other' }, {}, 10);
+  await expect.poll(() => slices.length).toBe(5);
+  slices.pop()?.();
+  await other;
+  for (let left = 10; left > 0; left--) {
+    await expect.poll(() => slices.length).toBe(Math.min(4, left));
+    slices.shift()?.();
+  }
+  await Promise.all(asked);
+  expect(ended).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('a read that fails makes room for the next one', async () => {
+  const { store } = watchedStore();
+  const records = open(store, 1000);
+  const asked = Array.from({ length: 20 }, (_, index) =>
+    records.list(caller, index < 19 ? { offset: 'none' } : {}, 10),
+  );
+  const outcomes = await Promise.allSettled(asked);
+  expect(outcomes.map(({ status }) => status)).toEqual([...Array<string>(19).fill('rejected'), 'fulfilled']);
+});
+
+test('who has gone costs one slice more, whether it waited or was under way; what it had goes on from there', async () => {
+  const { slices, store } = heldStore();
+  const records = open(store, Number.MAX_SAFE_INTEGER);
+  const gone = new AbortController();
+  const asked = Array.from({ length: 6 }, (_, index) =>
+    index < 5 ? records.list(caller, {}, 10, gone.signal) : records.count(caller, {}, gone.signal),
+  );
+  await expect.poll(() => slices.length).toBe(4);
+  gone.abort();
+  await expect.poll(() => slices.length).toBe(6);
+  for (const next of slices) next();
+  const next = expect.any(String) as unknown;
+  expect(await Promise.all(asked)).toMatchObject([
+    ...Array.from({ length: 5 }, () => ({ records: [], next })),
+    { complete: false },
+  ]);
+  expect(slices).toHaveLength(6);
 });

@@ -1,14 +1,16 @@
-import { setImmediate } from 'node:timers/promises';
 import {
   createLatch,
+  partBytes,
   ServiceError,
   severities,
   toTimestamp,
+  type AccountEmails,
   type Clock,
-  type Role,
   type Wakeups,
 } from '@sallyport/core';
+import type { Role } from '@sallyport/core/organization';
 import type { contract, RequestOf, TelemetryRecord, TelemetryStats } from '@sallyport/core/contract';
+import { createAccountLimit } from './account-limit.ts';
 import { countsByBucket } from './record-counts.ts';
 import { decodeOffset, encodeOffset } from './record-cursor.ts';
 import { parseAttributeMatch } from './record-filter.ts';
@@ -16,6 +18,7 @@ import { toShown } from './record-form.ts';
 import type { Place, RecordCount, RecordFilter, StoredRecord, TelemetryReads } from './ports.ts';
 import type { RecordReads } from './record-reads.ts';
 import { recordsTopic } from './topics.ts';
+import { createTurns } from './turns.ts';
 
 type Rows = typeof contract.telemetry;
 type ListQuery = RequestOf<Rows['query']>['query'];
@@ -31,12 +34,14 @@ export interface RecordsCaller {
 export interface Records {
   /**
    * A page of records. It may be short, even empty, and still have a `next`: what is looked at for one page is bounded,
-   * however rare the records are that are meant.
+   * however rare the records are that are meant, and ends soon after `signal` aborts. A few pages and counts of an account are
+   * under way at once; the others wait.
    */
   list(
     caller: RecordsCaller,
     query: ListQuery,
     limit: number,
+    signal?: AbortSignal,
   ): Promise<{ readonly records: TelemetryRecord[]; readonly next: string | undefined }>;
   /** Records as they are stored, behind `afterId` or from now on, until the signal aborts; gives the id behind which they begin. */
   follow(
@@ -44,16 +49,18 @@ export interface Records {
     query: Filters,
     options: { readonly afterId?: number | undefined; readonly signal: AbortSignal },
   ): Promise<{ readonly afterId: number; readonly records: AsyncIterable<TelemetryRecord> }>;
-  /** How many there are; by default of the last hour, in 60 buckets. */
+  /** How many there are, as far as was counted; by default of the last hour, in 60 buckets. */
   count(
     caller: RecordsCaller,
     query: Filters & { readonly buckets?: number | undefined },
+    signal?: AbortSignal,
   ): Promise<TelemetryStats>;
 }
 
 export interface RecordsOptions {
   readonly store: Pick<RecordReads, 'scanRecords' | 'countRecords' | 'recordsAfter'> &
     Pick<TelemetryReads, 'recordHead'>;
+  readonly accounts?: AccountEmails | undefined;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly config: {
@@ -66,25 +73,44 @@ export interface RecordsOptions {
 
 /** Records that are looked at without a pause: some milliseconds of the event loop. */
 const sliceRecords = 1000;
-const pageBytes = 4 * 1024 * 1024;
+/** Pages and counts of one account: each holds up to a page, and takes turns from everybody else's. */
+const readsAtOnce = 4;
 /** A reader that has stopped reading holds so much, and there may be many. */
 const followedBytes = 256 * 1024;
 const hourMs = 3_600_000;
+/** An account that nobody has. */
+const nobody = '';
 
 /** Reads the stored records: pages, a live feed, and counts. */
-export function createRecords({ store, wakeups, clock, config }: RecordsOptions): Records {
-  let lastTurn: Promise<void> = Promise.resolve();
-  /** One slice at a time, of all readers: else nothing comes in between before each of them has had one. */
-  function turn(): Promise<void> {
-    return (lastTurn = lastTurn.then(() => setImmediate()));
+export function createRecords(options: RecordsOptions): Records {
+  const unlimited = createUnlimited(options);
+  const limited = createAccountLimit(readsAtOnce);
+  return {
+    ...unlimited,
+    list: (caller, query, limit, signal) =>
+      limited(caller.accountId, signal, () => unlimited.list(caller, query, limit, signal)),
+    count: (caller, query, signal) =>
+      limited(caller.accountId, signal, () => unlimited.count(caller, query, signal)),
+  };
+}
+
+function createUnlimited({ store, accounts, wakeups, clock, config }: RecordsOptions): Records {
+  /** One slice at a time, of all readers. */
+  const turn = createTurns();
+
+  async function toShownAll(records: readonly StoredRecord[]): Promise<TelemetryRecord[]> {
+    const ids = new Set(records.map(({ accountId }) => accountId));
+    const emails = ids.size === 0 ? undefined : await accounts?.emails([...ids]);
+    return records.map((record) => toShown(record, emails));
   }
 
   return {
-    async list(caller, query, limit) {
+    async list(caller, query, limit, signal) {
       const { order = 'newest', offset } = query;
       const filter = filterOf(caller, query);
       let next = offset === undefined ? undefined : decodeOffset(offset);
       const records: StoredRecord[] = [];
+      let bytes = 0;
       for (let scanned = 0; scanned < config.maxScannedRecords;) {
         await turn();
         const slice = await store.scanRecords({
@@ -93,14 +119,16 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
           after: next,
           maxScanned: sliceRecords,
           limit: limit - records.length,
-          maxBytes: pageBytes,
+          maxBytes: partBytes - bytes,
         });
         records.push(...slice.records);
+        bytes += weightOf(slice.records);
         scanned += slice.scanned;
         next = slice.next;
-        if (next === undefined || records.length >= limit || weightOf(records) > pageBytes) break;
+        if (next === undefined || records.length >= limit || bytes >= partBytes) break;
+        if (signal?.aborted === true) break;
       }
-      return { records: records.map(toShown), next: next && encodeOffset(next) };
+      return { records: await toShownAll(records), next: next && encodeOffset(next) };
     },
 
     async follow(caller, query, { afterId: asked, signal }) {
@@ -109,7 +137,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
       return { afterId, records: follow(filterOf(caller, query), afterId, signal) };
     },
 
-    async count(caller, { buckets = 60, ...query }) {
+    async count(caller, { buckets = 60, ...query }, signal) {
       const now = clock.now();
       const asked = filterOf(caller, query);
       const to = Math.min(asked.toReceivedAt ?? now + 1, Number.MAX_SAFE_INTEGER);
@@ -131,7 +159,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
         counts.push(...slice.counts);
         scanned += slice.scanned;
         next = slice.next;
-        if (next === undefined) break;
+        if (next === undefined || signal?.aborted === true) break;
       }
       return {
         from: toTimestamp(from),
@@ -163,7 +191,7 @@ export function createRecords({ store, wakeups, clock, config }: RecordsOptions)
           maxScanned: sliceRecords,
           maxBytes: followedBytes,
         });
-        for (const record of records) yield toShown(record);
+        yield* await toShownAll(records);
         if (scannedTo === cursor) await latch.wait(signal);
         cursor = scannedTo;
       }
@@ -177,12 +205,12 @@ function filterOf({ accountId, organizationId, role }: RecordsCaller, query: Fil
   const { min_severity: least, account_id: ofAccount } = query;
   const isAdmin = role === 'admin';
   // Others' are read by admins alone.
-  const isNone = !isAdmin && ofAccount !== undefined && ofAccount !== accountId;
+  const isOfOthers = !isAdmin && ofAccount !== undefined && ofAccount !== accountId;
   return {
     organizationId,
-    accountId: isAdmin ? ofAccount : accountId,
+    accountId: isAdmin ? ofAccount : isOfOthers ? nobody : accountId,
     fromReceivedAt: toMs(query.from),
-    toReceivedAt: isNone ? 0 : toMs(query.to),
+    toReceivedAt: toMs(query.to),
     fromTime: toNanos(query.event_from),
     toTime: toNanos(query.event_to),
     serviceName: query.service,

@@ -1,13 +1,19 @@
-import { stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { ServiceError } from '@sallyport/core';
-import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import { fromRandomAccessReaderPromise, type Entry, type ZipFile } from 'yauzl';
+import { startOfDirectory } from './zip-end.ts';
+import { isAsSaid, minHeaderBytes } from './zip-header.ts';
+import { faultOfNames } from './zip-names.ts';
+import { ZipReader } from './zip-reader.ts';
 
 const maxEntries = 10_000;
 const maxInflatedBytes = 1024 ** 3;
 /** An honest log of repeated lines reaches a thousand to one, while it is small: a ratio alone would refuse it. */
 const largeEntryBytes = 64 * 1024 ** 2;
 const maxLargeEntryRatio = 200;
-const maxSegmentBytes = 255;
+/** Of an entry in the directory, before its name. */
+const entryHeadBytes = 46;
+const unsound = 'is not a sound ZIP file';
 
 /**
  * Judges a ZIP file by its central directory, without inflating anything; gives how many entries it has. Throws
@@ -15,16 +21,18 @@ const maxSegmentBytes = 255;
  * would lead out of the directory or onto each other where it is unpacked.
  */
 export async function checkZip(path: string): Promise<{ readonly entries: number }> {
-  const { size } = await stat(path);
-  const zip = await openPromise(path, { autoClose: false, strictFileNames: true }).catch(refuse);
-  try {
-    if (zip.entryCount === 0) throw invalidBundle('is an empty ZIP');
-    if (zip.entryCount > maxEntries) throw invalidBundle(`has more than ${maxEntries} entries`);
-    await checkEntries(zip, size);
-    return { entries: zip.entryCount };
-  } finally {
-    zip.close();
-  }
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const reader = new ZipReader(file.fd, size);
+  const options = { autoClose: false, strictFileNames: true };
+  const zip = await fromRandomAccessReaderPromise(reader, size, options).catch(refuse);
+  if (zip.entryCount === 0) throw invalidBundle('is an empty ZIP');
+  if (zip.entryCount > maxEntries) throw invalidBundle(`has more than ${maxEntries} entries`);
+  const { ranges, directoryBytes } = await checkEntries(zip);
+  const directoryFrom = await startOfDirectory(file, size, directoryBytes);
+  if (directoryFrom === undefined) throw invalidBundle(unsound);
+  checkRanges([...ranges, { from: directoryFrom, to: size }]);
+  return { entries: zip.entryCount };
 }
 
 function invalidBundle(what: string, cause?: unknown): ServiceError {
@@ -34,24 +42,44 @@ function invalidBundle(what: string, cause?: unknown): ServiceError {
   });
 }
 
-async function checkEntries(zip: ZipFile, size: number): Promise<void> {
-  const names = new Set<string>();
-  const ranges: { readonly from: number; readonly to: number }[] = [];
+/** Of bytes of the file. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Gives where they are, and how many bytes of the directory they take. */
+async function checkEntries(zip: ZipFile): Promise<{ ranges: Range[]; directoryBytes: number }> {
+  const names: string[] = [];
+  const ranges: Range[] = [];
   let inflated = 0;
+  let directoryBytes = 0;
   for await (const entry of entriesOf(zip)) {
-    checkName(entry.fileName, names);
+    names.push(entry.fileName);
     checkKind(entry);
     inflated += entry.uncompressedSize;
     if (inflated > maxInflatedBytes) throw invalidBundle('inflates to more than 1 GiB');
     ranges.push(await rangeOf(zip, entry));
+    const { fileNameLength, extraFieldLength, fileCommentLength } = entry;
+    directoryBytes += entryHeadBytes + fileNameLength + extraFieldLength + fileCommentLength;
   }
+  const fault = faultOfNames(names);
+  if (fault !== undefined) throw invalidBundle(fault);
+  return { ranges, directoryBytes };
+}
+
+/**
+ * Overlapping entries let a small file claim to be a large one. What is between two, such as the sizes of the first, has no room
+ * for an entry that only those would find who read the file from its start.
+ */
+function checkRanges(ranges: Range[]): void {
   ranges.sort((a, b) => a.from - b.from);
   let end = 0;
   for (const { from, to } of ranges) {
     if (from < end) throw invalidBundle('has entries that overlap');
+    if (from - end >= minHeaderBytes) throw invalidBundle('has something between its entries');
     end = to;
   }
-  if (end > size) throw invalidBundle('breaks off');
 }
 
 async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
@@ -62,16 +90,8 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
   }
 }
 
-function checkName(name: string, names: Set<string>): void {
-  if (/[\u0000-\u001f\u007f]/.test(name)) throw invalidBundle('has a name with control characters');
-  if (name.split('/').some((segment) => segment === '..' || Buffer.byteLength(segment) > maxSegmentBytes))
-    throw invalidBundle('has a name that no file system takes');
-  // What other file systems would take for the same name.
-  const folded = name.normalize('NFC').toLowerCase().replace(/\/$/, '');
-  if (names.has(folded)) throw invalidBundle('has a name twice');
-  names.add(folded);
-}
-
+/** Kinds of a file in a mode of Unix: a character device, a block device, a socket. A FIFO is what `... | zip x.zip -` says. */
+const specialKinds = [0o020000, 0o060000, 0o140000];
 const symbolicLink = 0o120000;
 
 function checkKind(entry: Entry): void {
@@ -79,20 +99,31 @@ function checkKind(entry: Entry): void {
   if (entry.isEncrypted()) throw invalidBundle('is encrypted');
   if (compressionMethod !== 0 && compressionMethod !== 8)
     throw invalidBundle('is compressed with another method than deflate');
-  if (((externalFileAttributes >>> 16) & 0o170000) === symbolicLink)
-    throw invalidBundle('has a symbolic link');
+  const kind = (externalFileAttributes >>> 16) & 0o170000;
+  if (kind === symbolicLink) throw invalidBundle('has a symbolic link');
+  if (specialKinds.includes(kind)) throw invalidBundle('has what is neither a file nor a directory');
   if (uncompressedSize > largeEntryBytes && uncompressedSize > compressedSize * maxLargeEntryRatio)
     throw invalidBundle('inflates out of proportion');
 }
 
-/** Where the entry's header and data are. Overlapping ones let a small file claim to be a large one. */
-async function rangeOf(zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> {
-  const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true }).catch(refuse);
-  return { from: entry.relativeOffsetOfLocalHeader, to: fileDataStart + entry.compressedSize };
+/** Where the entry's header and data are. */
+async function rangeOf(zip: ZipFile, entry: Entry): Promise<Range> {
+  const header = await zip.readLocalFileHeaderPromise(entry).catch(refuse);
+  if (!isSound(() => isAsSaid(entry, header)))
+    throw invalidBundle('has an entry whose header differs from the directory');
+  return { from: entry.relativeOffsetOfLocalHeader, to: header.fileDataStart + entry.compressedSize };
+}
+
+function isSound(judge: () => boolean): boolean {
+  try {
+    return judge();
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** What yauzl finds is the file's fault; what the file system says is not. */
 function refuse(error: unknown): never {
   if (error instanceof ServiceError || (error as NodeJS.ErrnoException).syscall !== undefined) throw error;
-  throw invalidBundle('is not a sound ZIP file', error);
+  throw invalidBundle(unsound, error);
 }

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -189,6 +191,93 @@ test('a place that cannot be written is an error, and nothing is left there', ()
   expect(() => spool.append([line('a')])).toThrow('EEXIST');
   expect(spool.claim()).toBeUndefined();
   spool.clear();
+});
+
+test('what has a name of the spool and is no plain file is neither read nor followed nor removed', () => {
+  const { directory, spoolDir } = scratch();
+  mkdirSync(spoolDir, { recursive: true });
+  const outside = join(directory, 'outside');
+  writeFileSync(outside, toLine(line('x')));
+  utimesSync(outside, 1, 1);
+  const named = (last: string, state: string) =>
+    join(spoolDir, `1000000000000-000000000000000${last}.${state}`);
+  mkdirSync(named('1', 'log'));
+  symlinkSync(outside, named('2', 'log'));
+  symlinkSync('nowhere', named('3', 'log'));
+  if (process.platform !== 'win32')
+    for (const state of ['log', 'part', '1.claim']) execFileSync('mkfifo', [named('4', state)]);
+  const { spool } = makeSpool({ directory: spoolDir, maxBytes: 200 });
+  const before = readdirSync(spoolDir);
+  // Both room and age would have the oldest go.
+  for (const name of ['a', 'b', 'c']) spool.append([line(name.padEnd(60, '.'))]);
+  expect(spool.peek().length).toBeGreaterThan(0);
+  for (let claim = spool.claim(); claim; claim = spool.claim()) claim.settle([]);
+  expect(readdirSync(spoolDir)).toEqual(before);
+  expect(statSync(outside).mtimeMs).toBe(1000);
+  spool.clear();
+  expect(readFileSync(outside, 'utf8')).toBe(toLine(line('x')));
+});
+
+test('a claim of before the clock was set back is taken over as one that has grown stale', async () => {
+  const { spool, clock, directory } = makeSpool();
+  spool.append([line('a')]);
+  spool.claim();
+  const [name] = readdirSync(directory);
+  const future = clock.now() / 1000 + 10 * 365 * 86_400;
+  utimesSync(join(directory, name!), future, future);
+  expect(spool.claim()?.events).toEqual([line('a')]);
+});
+
+test('what goes back unsent is there once, whenever the process is killed, and for one process', async () => {
+  const { spool, clock, directory } = makeSpool();
+  spool.append(['a', 'b', 'c'].map(line));
+  const lost = spool.claim();
+  await clock.advance(120_000);
+  const claim = spool.claim();
+  claim?.progress(1);
+  // The same file as before: nothing was written that a full disk, or a kill, could have cut off.
+  const file = () => readdirSync(directory).map((name) => statSync(join(directory, name)).ino);
+  const before = file();
+  claim?.settle(['b', 'c'].map(line));
+  expect([file(), readdirSync(directory)]).toEqual([before, [expect.stringMatching(/\.1\.log$/)]]);
+  lost?.settle(['a', 'b', 'c'].map(line));
+  expect(spool.peek()).toEqual(['b', 'c'].map(line));
+  // Of which some were refused.
+  const again = spool.claim();
+  again?.settle([line('c')]);
+  const last = spool.claim();
+  expect(last?.events).toEqual([line('c')]);
+});
+
+test('a service on this machine is the same on another port', () => {
+  const { directory, clock, spool } = makeSpool({ baseUrl: 'http://127.0.0.1:8787' });
+  spool.append([line('a')]);
+  expect(openSpool({ directory, clock, baseUrl: 'http://localhost:9' }).peek()).toEqual([line('a')]);
+  expect(openSpool({ directory, clock, baseUrl: 'https://one.example' }).peek()).toEqual([]);
+});
+
+test('events wait for their own service: another gets none, and sees none; those of no service are for any', async () => {
+  const { directory, clock, spool } = makeSpool({ baseUrl: 'https://one.example/' });
+  spool.append([line('one')]);
+  await clock.advance(1);
+  const other = openSpool({ directory, clock, baseUrl: 'https://two.example' });
+  expect([other.peek(), other.claim()]).toEqual([[], undefined]);
+  openSpool({ directory, clock }).append([line('any')]);
+  expect(other.peek()).toEqual([line('any')]);
+
+  const same = openSpool({ directory, clock, baseUrl: 'https://one.example' });
+  const claim = same.claim();
+  expect(claim?.events).toEqual([line('one')]);
+  claim?.settle([line('one')]);
+  expect(other.claim()?.events).toEqual([line('any')]);
+  expect(other.claim()).toBeUndefined();
+
+  await clock.advance(8 * 24 * 3600 * 1000);
+  expect(other.claim()).toBeUndefined();
+  expect([other.takeRemoved(), readdirSync(directory)]).toEqual([2, []]);
+  spool.append([line('again')]);
+  other.clear();
+  expect(() => statSync(directory)).toThrow('ENOENT');
 });
 
 test('other files in the directory are none of its business', () => {

@@ -1,29 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '@sallyport/core';
 import { makeDirectory } from '@sallyport/core/directory';
-import { parseLines, toLine } from './lines.ts';
-
-// Terminology
-//
-// segment   a finished file of events, one line each with its checksum; never changed, only claimed: `<epoch ms>-<random>.log`
-// part      a segment while it is written: `.part`; one is left behind only by a process that died in the act
-// claim     a segment while a process sends it: `.claim`; its modification time is the claim's last sign of life
-// progress  how many events of a claim are done with, from its first one on: a number in its name, `-<random>.<progress>.claim`
-//
-// Files move by rename, which only one process wins; no process keeps one open, so none is written after it was claimed.
+import { toLine } from './lines.ts';
+import {
+  claimFile,
+  eventsOf,
+  filesIn,
+  serviceOf,
+  spoolNamesIn,
+  writeSegment,
+  type ClaimedFile,
+  type SpoolFile,
+} from './segments.ts';
 
 /** A claim or a part without a sign of life for this long has lost its process. Requests end long before. */
 const staleMs = 120_000;
@@ -31,21 +20,12 @@ const staleMs = 120_000;
 /** Of the spool that a segment takes at most: no more is removed at once to make room, or sent again after a crash. */
 const segmentShare = 0.1;
 
-const filePattern = /^(\d{13,16})-[0-9a-f]{16}(?:\.(\d{1,9}))?\.(log|part|claim)$/;
-
-interface SpoolFile {
-  readonly name: string;
-  readonly createdAt: number;
-  readonly state: 'log' | 'part' | 'claim';
-  readonly progress: number;
-  readonly bytes: number;
-  readonly modifiedAt: number;
-}
-
 export interface SpoolOptions {
   /** Created when the first event is written, readable by its owner alone. Other files in it are left alone. */
   readonly directory: string;
   readonly clock: Clock;
+  /** The service that the events are for: those of others are left to them, but for their age and for room. */
+  readonly baseUrl?: string;
   /** All files together (default 10 MiB): the oldest goes first. */
   readonly maxBytes?: number;
   /** Older segments are removed unsent (default 7 days). */
@@ -53,16 +33,8 @@ export interface SpoolOptions {
 }
 
 /** A segment that this process alone sends. */
-export interface Claim {
-  /** Its events, one JSON text each. */
-  readonly events: readonly string[];
-  /** Lines that were torn or damaged, and are left out. */
-  readonly damaged: number;
-  /** A sign of life, to be given before each request. */
-  renew(): void;
-  /** Whoever takes the claim over goes on behind its first `done` events. */
-  progress(done: number): void;
-  /** Gives the claim up: `rest` is what was not sent, and keeps the segment's age. */
+export interface Claim extends Omit<ClaimedFile, 'isHeld' | 'giveBack' | 'remove'> {
+  /** Gives the claim up: `rest` is what was not sent, and keeps the segment's age. Nothing is done where it was taken over. */
   settle(rest: readonly string[]): void;
 }
 
@@ -70,65 +42,56 @@ export interface Claim {
 export interface Spool {
   /** Writes events as new segments; throws the file system's error, and then nothing was written. */
   append(events: readonly string[]): void;
-  /** The events on disk, the oldest first, those on their way included: for whoever wants to see them. Changes nothing. */
+  /**
+   * The events on disk that are for the service, the oldest first, those on their way included: for whoever wants to see them.
+   * Changes nothing.
+   */
   peek(): readonly string[];
   /** Takes the oldest segment that nobody sends. Also removes what is too old. */
   claim(): Claim | undefined;
   /** Events that were removed unsent, for their age or to make room, since this was last asked. */
   takeRemoved(): number;
-  /** Deletes everything: telemetry was turned off. */
+  /** Deletes everything that it can: telemetry was turned off. */
   clear(): void;
 }
 
 export function openSpool(options: SpoolOptions): Spool {
   const { directory, clock, maxBytes = 10 * 1024 * 1024, maxAgeMs = 7 * 24 * 3600 * 1000 } = options;
+  const service = options.baseUrl === undefined ? undefined : serviceOf(options.baseUrl);
   let removed = 0;
 
-  function list(): SpoolFile[] {
-    return namesIn(directory)
-      .flatMap((name) => {
-        const match = filePattern.exec(name);
-        const stat = match && statSync(join(directory, name), { throwIfNoEntry: false });
-        if (!stat) return [];
-        const [, created, done = '0', state] = match;
-        return [
-          {
-            name,
-            createdAt: Number(created),
-            state: state as SpoolFile['state'],
-            progress: Number(done),
-            bytes: stat.size,
-            modifiedAt: stat.mtimeMs,
-          },
-        ];
-      })
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  function isOwn(file: SpoolFile): boolean {
+    return service === undefined || file.service === undefined || file.service === service;
   }
 
+  /** A sign of life from the future was given before the clock was set back. */
   function isFree({ state, modifiedAt }: SpoolFile): boolean {
-    return state === 'log' || clock.now() - modifiedAt >= staleMs;
+    return state === 'log' || Math.abs(clock.now() - modifiedAt) >= staleMs;
   }
 
-  function remove(name: string): void {
-    rmSync(join(directory, name), { force: true });
+  /** One that may not be removed, such as another account's, must not stand in the way of the others. */
+  function remove(name: string): boolean {
+    try {
+      rmSync(join(directory, name), { force: true });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
-  function eventsOf({ name, progress }: SpoolFile): string[] {
-    return parseLines(contentOf(join(directory, name))).records.slice(progress);
-  }
-
-  function removeUnsent(file: SpoolFile): void {
-    removed += eventsOf(file).length;
-    remove(file.name);
+  function removeUnsent(file: SpoolFile): boolean {
+    const { length } = eventsOf(directory, file);
+    const isRemoved = remove(file.name);
+    if (isRemoved) removed += length;
+    return isRemoved;
   }
 
   function makeRoom(needed: number): void {
-    const files = list();
+    const files = filesIn(directory);
     let bytes = files.reduce((sum, file) => sum + file.bytes, needed);
     for (const file of files.filter(isFree)) {
       if (bytes <= maxBytes) return;
-      removeUnsent(file);
-      bytes -= file.bytes;
+      if (removeUnsent(file)) bytes -= file.bytes;
     }
   }
 
@@ -136,22 +99,7 @@ export function openSpool(options: SpoolOptions): Spool {
   function write(content: Buffer, createdAt: number): string {
     makeDirectory(directory);
     makeRoom(content.length);
-    const stem = `${String(createdAt).padStart(13, '0')}-${randomBytes(8).toString('hex')}`;
-    const part = join(directory, `${stem}.part`);
-    try {
-      const file = openSync(part, 'wx', 0o600);
-      try {
-        for (let at = 0; at < content.length;) at += writeSync(file, content, at);
-      } finally {
-        closeSync(file);
-      }
-      touch(part, clock.now());
-      renameSync(part, join(directory, `${stem}.log`));
-      return `${stem}.log`;
-    } catch (error) {
-      rmSync(part, { force: true });
-      throw error;
-    }
+    return writeSegment(directory, content, { createdAt, service }, clock);
   }
 
   /** The newest stay, where there is no room for all. */
@@ -183,33 +131,19 @@ export function openSpool(options: SpoolOptions): Spool {
     if (text !== '') yield Buffer.from(text);
   }
 
-  function take({ name, createdAt, progress: before }: SpoolFile): Claim | undefined {
-    const from = join(directory, name);
-    const stem = `${name.slice(0, name.indexOf('-'))}-${randomBytes(8).toString('hex')}`;
-    const pathAt = (progress: number) => join(directory, `${stem}.${progress}.claim`);
-    let path = pathAt(before);
-    let text: string;
-    try {
-      // Before the rename, which keeps the time: a claim must not look stale for an instant.
-      touch(from, clock.now());
-      renameSync(from, path);
-      text = readFileSync(path, 'utf8');
-    } catch {
-      return undefined; // another process was faster
-    }
-    const { records, damaged } = parseLines(text);
+  function take(file: SpoolFile): Claim | undefined {
+    const claimed = claimFile(directory, file, clock);
+    if (!claimed) return undefined;
     return {
-      events: records.slice(before),
-      damaged,
-      renew: () => touch(path, clock.now()),
-      progress(done) {
-        const next = pathAt(before + done);
-        renameSync(path, next);
-        path = next;
-      },
+      ...claimed,
       settle(rest) {
-        append(rest, createdAt);
-        rmSync(path, { force: true });
+        if (!claimed.isHeld()) return;
+        const done = claimed.events.length - rest.length;
+        // In one step: killed between two, a process would leave the same events twice.
+        if (rest.length > 0 && rest.every((event, index) => event === claimed.events[done + index]))
+          return claimed.giveBack(done);
+        append(rest, file.createdAt);
+        claimed.remove();
       },
     };
   }
@@ -217,24 +151,27 @@ export function openSpool(options: SpoolOptions): Spool {
   return {
     append: (events) => append(events, Math.trunc(clock.now())),
     claim() {
-      for (const file of list().filter(isFree)) {
+      for (const file of filesIn(directory).filter(isFree)) {
         if (clock.now() - file.createdAt > maxAgeMs) {
           removeUnsent(file);
           continue;
         }
-        const claim = take(file);
+        const claim = isOwn(file) ? take(file) : undefined;
         if (claim) return claim;
       }
       return undefined;
     },
-    peek: () => list().flatMap(eventsOf),
+    peek: () =>
+      filesIn(directory)
+        .filter(isOwn)
+        .flatMap((file) => eventsOf(directory, file)),
     takeRemoved() {
       const count = removed;
       removed = 0;
       return count;
     },
     clear() {
-      const names = namesIn(directory).filter((name) => filePattern.test(name));
+      const names = spoolNamesIn(directory);
       for (const name of names) remove(name);
       if (names.length === 0) return;
       try {
@@ -244,28 +181,4 @@ export function openSpool(options: SpoolOptions): Spool {
       }
     },
   };
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // it was sent meanwhile
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // nothing was ever spooled
-  }
-}
-
-function touch(path: string, now: number): void {
-  try {
-    utimesSync(path, now / 1000, now / 1000);
-  } catch {
-    // It is gone: another process held it for dead.
-  }
 }

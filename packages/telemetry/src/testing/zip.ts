@@ -4,7 +4,7 @@ export interface ZipEntry {
   readonly name: string;
   readonly content?: Buffer | string;
   readonly deflate?: boolean;
-  /** What the headers say, whatever is true. */
+  /** What both headers say, whatever is true. */
   readonly says?: Partial<{
     flags: number;
     method: number;
@@ -12,7 +12,31 @@ export interface ZipEntry {
     uncompressedSize: number;
     attributes: number;
     offset: number;
+    /** In the directory alone. */
+    extra: Buffer;
   }>;
+  /** What the header before the data says instead. */
+  readonly before?: Partial<{
+    name: string;
+    flags: number;
+    method: number;
+    compressedSize: number;
+    uncompressedSize: number;
+    extra: Buffer;
+  }>;
+  /** The directory does not have it. */
+  readonly isHidden?: boolean;
+}
+
+/** The extra field that says an entry's name in Unicode (Info-ZIP's 0x7075), for an entry that is called `name` otherwise. */
+export function unicodeName(name: string, unicode: string): Buffer {
+  const text = Buffer.from(unicode);
+  const head = Buffer.alloc(9);
+  head.writeUInt16LE(0x7075, 0);
+  head.writeUInt16LE(5 + text.length, 2);
+  head.writeUInt8(1, 4);
+  head.writeUInt32LE(crc32(name), 5);
+  return Buffer.concat([head, text]);
 }
 
 /** A ZIP file by hand, so that it can lie. */
@@ -20,7 +44,7 @@ export function zipOf(...entries: ZipEntry[]): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
   let at = 0;
-  for (const { name, content = '', deflate = false, says = {} } of entries) {
+  for (const { name, content = '', deflate = false, says = {}, before = {}, isHidden = false } of entries) {
     const plain = Buffer.from(content);
     const data = deflate ? deflateRawSync(plain) : plain;
     const head = {
@@ -30,9 +54,9 @@ export function zipOf(...entries: ZipEntry[]): Buffer {
       uncompressedSize: plain.length,
       attributes: 0,
       offset: at,
+      extra: Buffer.alloc(0),
       ...says,
     };
-    const nameBytes = Buffer.from(name);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(head.flags, 2);
@@ -40,19 +64,38 @@ export function zipOf(...entries: ZipEntry[]): Buffer {
     common.writeUInt32LE(crc32(plain), 10);
     common.writeUInt32LE(head.compressedSize, 14);
     common.writeUInt32LE(head.uncompressedSize, 18);
-    common.writeUInt16LE(nameBytes.length, 22);
-    const record = Buffer.concat([signature(0x04034b50), common, nameBytes, data]);
+    const withName = (text: string, { length }: Buffer) => {
+      const named = Buffer.from(common);
+      named.writeUInt16LE(Buffer.byteLength(text), 22);
+      named.writeUInt16LE(length, 24);
+      return named;
+    };
+    const { name: ownName = name, extra: ownExtra = Buffer.alloc(0) } = before;
+    const own = withName(ownName, ownExtra);
+    own.writeUInt16LE(before.flags ?? head.flags, 2);
+    own.writeUInt16LE(before.method ?? head.method, 4);
+    own.writeUInt32LE(before.compressedSize ?? head.compressedSize, 14);
+    own.writeUInt32LE(before.uncompressedSize ?? head.uncompressedSize, 18);
+    const record = Buffer.concat([signature(0x04034b50), own, Buffer.from(ownName), ownExtra, data]);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(head.attributes, 6);
     tail.writeUInt32LE(head.offset, 10);
     local.push(record);
-    central.push(Buffer.concat([signature(0x02014b50), Buffer.from([20, 3]), common, tail, nameBytes]));
+    const listed = Buffer.concat([
+      signature(0x02014b50),
+      Buffer.from([20, 3]),
+      withName(name, head.extra),
+      tail,
+      Buffer.from(name),
+      head.extra,
+    ]);
+    if (!isHidden) central.push(listed);
     at += record.length;
   }
   const directory = Buffer.concat(central);
   const end = Buffer.alloc(18);
-  end.writeUInt16LE(entries.length, 4);
-  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt16LE(central.length, 4);
+  end.writeUInt16LE(central.length, 6);
   end.writeUInt32LE(directory.length, 8);
   end.writeUInt32LE(at, 12);
   return Buffer.concat([...local, directory, signature(0x06054b50), end]);

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import {
   createLatch,
   fullJitter,
@@ -9,28 +7,12 @@ import {
   type Random,
   type Wakeups,
 } from '@sallyport/core';
-import { retryAfterMs, type Transport } from '@sallyport/core/client';
+import type { Transport } from '@sallyport/core/client';
 import { createDamagedBlocks, type DamagedBlocks } from '../damaged-blocks.ts';
-import type { OtlpEncoding } from '../otlp-answer.ts';
 import type { StoredRecord, TelemetryActs, TelemetryReads } from '../ports.ts';
 import { createRecordReads } from '../record-reads.ts';
 import { allRecordsTopic } from '../topics.ts';
-import { toExportGroups } from './export-groups.ts';
-import { judgeStatus, rejectedOf, type ExportVerdict } from './export-verdict.ts';
-import { encodeLogs } from './logs-encoder.ts';
-
-/** Where stored records go on to: any OTLP/HTTP endpoint. */
-export interface ExportConfig {
-  /** The whole address, such as `http://collector:4318/v1/logs`. */
-  readonly url: string;
-  /** Sent with every request, such as `authorization`. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly encoding: OtlpEncoding;
-  readonly compression: 'gzip' | 'none';
-  /** Records of one request. */
-  readonly maxRecords: number;
-  readonly timeoutSeconds: number;
-}
+import { createExportRequest, type ExportConfig } from './export-request.ts';
 
 export interface ExporterOptions {
   readonly store: TelemetryReads & Pick<TelemetryActs, 'advanceExport'>;
@@ -76,12 +58,12 @@ const longestWaitMs = 15 * 60_000;
 const heldWaitMs = 60_000;
 /** Records that are given up one after the other before there is a pause. */
 const refusedAtOnce = 5;
-const compress = promisify(gzip);
 
 export function createExporter(options: ExporterOptions): Exporter {
   const { store, wakeups, clock, random, log, config } = options;
   const reads = createRecordReads(store, options.damaged ?? createDamagedBlocks(log));
   const abort = new AbortController();
+  const send = createExportRequest(options);
   const stats = { requests: 0, exported: 0, rejected: 0, refused: 0, retries: 0 };
   let failing: string | undefined;
   let refusedInRow = 0;
@@ -162,7 +144,12 @@ export function createExporter(options: ExporterOptions): Exporter {
     signal: AbortSignal,
   ): Promise<'taken' | 'refused'> {
     for (let attempt = 0; ; attempt++) {
-      const { verdict, reason, waitMs } = await send(records, signal);
+      stats.requests++;
+      const { verdict, reason, waitMs, rejected } = await send(records, signal);
+      if (verdict === 'taken') {
+        stats.rejected += rejected;
+        stats.exported += records.length - rejected;
+      }
       if (verdict === 'taken' && failing !== undefined) log.info({ url: config.url }, 'the export goes on');
       if (verdict === 'later' || verdict === 'held')
         if (failing === undefined || attempt === 0)
@@ -172,53 +159,6 @@ export function createExporter(options: ExporterOptions): Exporter {
       stats.retries++;
       const pauseMs = verdict === 'held' ? heldWaitMs : fullJitter(random, attempt);
       await sleep(clock, Math.max(pauseMs, Math.min(waitMs, longestWaitMs)), signal);
-    }
-  }
-
-  async function send(
-    records: readonly StoredRecord[],
-    signal: AbortSignal,
-  ): Promise<{
-    readonly verdict: ExportVerdict;
-    readonly reason: string | undefined;
-    readonly waitMs: number;
-  }> {
-    const { encoding, compression, timeoutSeconds } = config;
-    const plain = encodeLogs(toExportGroups(records), encoding);
-    const body = compression === 'gzip' ? await compress(plain, { level: 1 }) : plain;
-    stats.requests++;
-    // The transport bounds the pauses of an answer, not the whole of it: one that trickles would hold up everything.
-    const late = new AbortController();
-    const deadline = clock.after(timeoutSeconds * 1000, () => late.abort());
-    try {
-      const answer = await options.transport.send({
-        method: 'POST',
-        url: config.url,
-        headers: {
-          'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf',
-          ...(compression === 'gzip' && { 'content-encoding': 'gzip' }),
-          ...config.headers,
-        },
-        body,
-        timeoutMs: timeoutSeconds * 1000,
-        signal: AbortSignal.any([signal, late.signal]),
-      });
-      const verdict = judgeStatus(answer.status);
-      if (verdict === 'taken') {
-        const rejected = Math.min(records.length, rejectedOf(await bodyOf(answer.stream()), encoding));
-        stats.rejected += rejected;
-        stats.exported += records.length - rejected;
-        return { verdict, reason: undefined, waitMs: 0 };
-      }
-      await bodyOf(answer.stream());
-      const waitMs = retryAfterMs(answer.headers['retry-after'], clock.now()) ?? 0;
-      return { verdict, reason: `it answers with ${answer.status}`, waitMs };
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const reason = late.signal.aborted ? 'it takes too long to answer' : (error as Error).message;
-      return { verdict: 'later', reason, waitMs: 0 };
-    } finally {
-      deadline.cancel();
     }
   }
 
@@ -234,19 +174,4 @@ export function createExporter(options: ExporterOptions): Exporter {
     },
     stats: () => ({ ...stats, failing }),
   };
-}
-
-/** Of an answer: the part that says something. A success whose body breaks off is one all the same. */
-async function bodyOf(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of stream) {
-      if ((size += chunk.byteLength) > 64 * 1024) break;
-      chunks.push(chunk);
-    }
-  } catch {
-    return new Uint8Array();
-  }
-  return Buffer.concat(chunks);
 }
