@@ -18,19 +18,22 @@ import { collectAllowedMethods } from './http/allowed-methods.ts';
 import { createBodyBudget } from './http/body-budget.ts';
 import { DirectWay } from './http/direct-way.ts';
 import { createDrain, type Drain } from './http/drain.ts';
-import type { Authenticator } from './http/handler.ts';
+import type { Authenticator } from './http/callers.ts';
 import type { Listener } from './http/listener.ts';
 import { registerFamilies } from './http/families.ts';
+import { ambiguityOf } from './http/framing.ts';
 import { LazyLog } from './http/lazy-log.ts';
 import { createLog } from './http/log.ts';
-import { pathOf } from './http/paths.ts';
+import { pathOf, type MorePaths } from './http/paths.ts';
 import { registerContract, type PartialHandlers } from './http/pipeline.ts';
+import type { PublicDocuments } from './http/public-documents.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createRefusals, unrouted, type Elsewhere } from './http/refusals.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { upgradableIn } from './http/upgradable.ts';
 import { createUpgradeRouter } from './http/upgrades.ts';
-import { registerPassthrough, type Passthrough } from './passthrough/routes.ts';
+import type { Passthrough } from './passthrough/passthrough.ts';
+import { registerPassthrough } from './passthrough/routes.ts';
 import { isUploading } from './passthrough/upload.ts';
 import { createAccessLog, registerAccessLog } from './plugins/access-log.ts';
 import { registerCors } from './plugins/cors.ts';
@@ -43,6 +46,9 @@ import type { StatSource } from './metrics/sources.ts';
 export interface Served {
   readonly authenticator: Authenticator;
   readonly handlers: PartialHandlers;
+  /** See `PipelineOptions`. */
+  readonly documents?: PublicDocuments;
+  readonly morePaths?: MorePaths;
   /** Tells of revocations, which end open streams. */
   readonly grants?: Grants;
   readonly gates?: Gates;
@@ -128,8 +134,12 @@ export function createApp(served: Served, options: AppOptions): App {
   served.callOrigins?.follow(app);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(headerNames.requestId, request.id).header('x-content-type-options', 'nosniff');
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
-      return done(new ServiceError('invalid_request', 'The Host header is missing.'));
+    const ambiguity = ambiguityOf(request.raw);
+    if (ambiguity !== undefined) {
+      reply.raw.shouldKeepAlive = false;
+      // Not by an error handler of the route's: wherever it leads, it is not asked.
+      return refusals.onError(new ServiceError('invalid_request', ambiguity), request, reply);
+    }
     if (!request.is404) return done();
     // Here and not in a handler for what is not found: that would come after the check of the body's type.
     const methods = methodsAt(pathOf(request.url));

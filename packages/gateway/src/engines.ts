@@ -16,6 +16,7 @@ import { openOutbox } from './passthrough/outbox.ts';
 import { feedbackDirectory } from './store/embedded/path.ts';
 import type { EmbeddedStore } from './store/embedded/store.ts';
 import { stampedBridge } from './stamped-bridge.ts';
+import { version } from './version.ts';
 import { createWorkerTokens, workerTokenSeconds } from './worker-tokens.ts';
 
 export interface EnginesOptions {
@@ -48,6 +49,7 @@ export async function openEngines(store: EmbeddedStore, options: EnginesOptions)
   const bridge = createBridgeEngine({
     ...ports,
     store: stampedBridge(store.bridge, { clock, callOrigin }),
+    accounts: oauth.accounts,
     workerTokens,
     devices: oauth.trustedDevices,
     apiBaseUrl: publicUrl,
@@ -65,7 +67,12 @@ export async function openEngines(store: EmbeddedStore, options: EnginesOptions)
     workerTokens,
     bridge,
     organizations,
-    telemetry: createTelemetryEngine({ ...records, organizations, config: config.telemetry }),
+    telemetry: createTelemetryEngine({
+      ...records,
+      accounts: oauth.accounts,
+      organizations,
+      config: config.telemetry,
+    }),
     exporter: await openExport(config, records),
     outbox: await openOutbox({ ...ports, store: store.outbox }),
     feedback: createFeedbackEngine({ ...ports, store: store.feedback, files, organizations }),
@@ -81,7 +88,9 @@ async function openExport(
   if (destination === undefined) return undefined;
   const { undiciTransport } = await import('@sallyport/core/client');
   const transport = undiciTransport({ connections: 1 });
-  const exporter = createExporter({ ...ports, transport, config: destination });
+  // By it the endpoint's operator knows whose records these are; the settings may say something else.
+  const headers = { 'user-agent': `sallyport-gateway/${version}`, ...destination.headers };
+  const exporter = createExporter({ ...ports, transport, config: { ...destination, headers } });
   return {
     ...exporter,
     async stop() {

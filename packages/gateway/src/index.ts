@@ -4,14 +4,6 @@ export { loadConfig, type ConfigSources, type LoadedConfig, type Setting } from 
 export { settingFacts, type SettingFacts } from './config/reference.ts';
 export { ConfigError } from './config/config-error.ts';
 export type { Config } from './config/schema.ts';
-export type {
-  Authenticator,
-  Caller,
-  Handler,
-  HandlerCall,
-  Handlers,
-  SessionCaller,
-  SseFrame,
-  WorkerCaller,
-} from './http/handler.ts';
+export type { Authenticator, Caller, SignedInCaller, WorkerCaller } from './http/callers.ts';
+export type { Handler, HandlerCall, Handlers, SseFrame } from './http/handler.ts';
 export { createProgram } from './program.ts';

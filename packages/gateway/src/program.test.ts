@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { browser, password } from '../test/oauth/visitor.ts';
+import { withAuthorizationServer } from './admin/authorization.ts';
 import { lockStore } from './store/embedded/lock.ts';
 
 // Several processes a test, each started from sources.
@@ -172,6 +174,14 @@ describe('start', () => {
     expect((await fetch(link)).status).toBe(200);
     expect(await gateway.stop()).toBe(0);
     expect(await gateway.errors).not.toContain('--print-setup');
+    const made = await run(['admin', 'audit', '--action', 'setup_link.make', '--data-dir', dataDir]);
+    expect(JSON.parse(made.stdout)).toMatchObject([
+      {
+        actor: { type: 'operator', id: userInfo().username },
+        account: { email: 'owner@localhost' },
+        address: null,
+      },
+    ]);
   });
 
   test.runIf(process.platform === 'linux')('a terminal shows no JSON, and the link last', async () => {
@@ -184,7 +194,7 @@ describe('start', () => {
     onTestFinished(() => void child.kill('SIGKILL'));
     let screen = '';
     child.stdout.on('data', (data) => (screen += String(data)));
-    await expect.poll(() => screen, { timeout: 20_000 }).toMatch(/\/setup\?\S+\s/);
+    await expect.poll(() => screen).toMatch(/\/setup\?\S+\s/);
     const url = /listening on (\S+)/.exec(screen)?.[1] ?? '';
     for (const path of ['/login', '/nothing']) await fetch(url + path);
     const closed = once(child, 'close');
@@ -226,9 +236,7 @@ describe('start', () => {
     gateway.child.kill('SIGTERM');
     gateway.child.kill('SIGTERM'); // an echo: its parent, and the group
     await expect
-      .poll(async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.status ?? 503, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.status ?? 503)
       .toBe(503);
     expect(await gateway.stop('SIGINT')).toBe(130);
     socket.destroy();
@@ -238,6 +246,7 @@ describe('start', () => {
 describe('usage', () => {
   test('ends without a word where its output is read no further', async () => {
     const dataDir = join(directory, 'cut');
+    await run(['admin', 'rotate-keys', '--data-dir', dataDir]);
     const child = program(['admin', 'user', 'export', 'owner@localhost', '--data-dir', dataDir]);
     child.stdout.destroy();
     const closed = once(child, 'close') as Promise<[number]>;
@@ -263,17 +272,20 @@ describe('usage', () => {
   test.each([
     [
       ['strat'],
-      /^sallyport-gateway: There is no command 'strat'\. Did you mean start\?\nSee: sallyport-gateway --help\n$/,
+      /^sallyport-gateway: Unknown command 'strat'\. Did you mean start\?\nSee: sallyport-gateway --help\n$/,
     ],
     [
       ['frobnicate', '--port', '0'],
-      /^sallyport-gateway: There is no command 'frobnicate'\.\nSee: sallyport-gateway --help\n$/,
+      /^sallyport-gateway: Unknown command 'frobnicate'\.\nSee: sallyport-gateway --help\n$/,
     ],
     [
       ['start', 'now'],
       /^sallyport-gateway: Start takes no arguments, but got now\.\nSee: sallyport-gateway start --help\n$/,
     ],
-    [['admin', 'usr'], /Did you mean user/],
+    [
+      ['admin', 'usr'],
+      /^sallyport-gateway: Unknown command 'usr'\. Did you mean user\?\nSee: sallyport-gateway admin --help\n$/,
+    ],
     [
       ['start', '--prot', '1'],
       /^sallyport-gateway: Unknown option '--prot'\. Did you mean --port\?\nSee: sallyport-gateway start --help\n$/,
@@ -369,6 +381,16 @@ describe('admin', () => {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
+  /** The owner's. */
+  function apiKey(dataDir: string): Promise<string> {
+    return withAuthorizationServer({ dataDir }, async ({ accounts, organizations, apiKeys }) => {
+      const { id: accountId } = await accounts.find();
+      const [membership] = await organizations.of(accountId);
+      const organizationId = membership?.organization.id ?? '';
+      return apiKeys.create({ accountId, organizationId, scopes: ['vendor_api'], isApiKey: false }, {});
+    });
+  }
+
   test('works on the data of a running gateway, and a session key opens what it should', async () => {
     const dataDir = join(directory, 'admin');
     const gateway = await started(dataDir);
@@ -403,7 +425,48 @@ describe('admin', () => {
     expect(await gateway.stop()).toBe(0);
   });
 
+  test('unlocks an account that wrong passwords have locked in the running gateway', async () => {
+    const dataDir = join(directory, 'locked');
+    const gateway = await started(dataDir, ['--set', 'oauth.failures.passwords=2']);
+    const on = ['--data-dir', dataDir];
+    const email = 'owner@localhost';
+    const visitor = browser(gateway.url);
+    const { setup_link: link } = await record(['admin', 'user', 'password', email, ...on]);
+    const { pathname, search } = new URL(String(link));
+    await visitor.submit(await visitor.get(pathname + search), { password, repeated: password });
+    await visitor.send('/logout', {});
+    const signIn = async (given: string) => {
+      const stranger = browser(gateway.url);
+      return (await stranger.submit(await stranger.get('/login'), { email, password: given })).status;
+    };
+    const lockOut = async () => {
+      expect([await signIn('wrong'), await signIn('wrong'), await signIn(password)]).toEqual([401, 401, 429]);
+    };
+
+    await lockOut();
+    const unlock = ['admin', 'user', 'unlock', email, ...on];
+    const unlocked = await record(unlock);
+    expect(unlocked).toEqual({ id: expect.any(String) as string, email, was_locked: true });
+    expect(await signIn(password)).toBe(303);
+    expect(await record(unlock)).toEqual({ ...unlocked, was_locked: false });
+
+    await lockOut();
+    const path = `/api/admin/people/${String(unlocked['id'])}/unlock`;
+    const headers = { authorization: `Bearer ${await apiKey(dataDir)}` };
+    const answer = await fetch(gateway.url + path, { method: 'POST', headers });
+    expect(await answer.json()).toEqual(unlocked);
+    expect(await signIn(password)).toBe(303);
+
+    const unknown = await run(['admin', 'user', 'unlock', 'typo@example.com', ...on]);
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no account typo@') as string,
+    });
+    expect(await gateway.stop()).toBe(0);
+  });
+
   test('says in one sentence what is wrong', async () => {
+    await run(['admin', 'rotate-keys', '--data-dir', join(directory, 'none')]);
     const nobody = await run([
       'admin',
       'session-key',
@@ -415,8 +478,7 @@ describe('admin', () => {
     expect(nobody).toMatchObject({
       code: 1,
       stdout: '',
-      stderr:
-        'sallyport-gateway: There is no account x@y.example: see which there are with `sallyport-gateway admin user list`.\n',
+      stderr: `sallyport-gateway: There is no account x@y.example: see which there are with \`sallyport-gateway admin user list --data-dir ${join(directory, 'none')}\`.\n`,
     });
     expect((await run(['admin', 'user', 'add', 'a@b.example', '--role', 'king'])).code).toBe(2);
   });

@@ -38,7 +38,7 @@ export function createProgram(): Command {
       'after',
       `
 Every setting can also come from the environment (SALLYPORT_PORT, ...) or from a file (--config).
-Exit codes: 0 done, 1 failed, 2 wrong usage.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
 Examples:
   sallyport-gateway
@@ -65,7 +65,7 @@ Examples:
     });
 
   configurable(program.command('doctor'))
-    .description('Checks configuration, data directory, store and upstreams.')
+    .description('Checks configuration, data directory, store, upstreams and the export of telemetry.')
     .option('--json', 'one JSON document')
     .action(async (flags: ConfigFlags & { json?: boolean }) => {
       const { doctor } = await import('./admin/doctor.ts');
@@ -123,5 +123,5 @@ async function refuseArguments(program: Command, start: Command): Promise<void> 
   const { didYouMean } = await import('@sallyport/core');
   const names = program.commands.map((command) => command.name());
   const meant = didYouMean(first, names);
-  program.error(`error: there is no command '${first}'${meant === undefined ? '' : `. ${meant}`}`);
+  program.error(`error: unknown command '${first}'${meant === undefined ? '' : `. ${meant}`}`);
 }

@@ -5,7 +5,8 @@ import { openEngines } from './engines.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { createCallOrigins } from './http/call-origin.ts';
 import { openPassthrough } from './passthrough/open.ts';
-import type { Passthrough } from './passthrough/routes.ts';
+import type { Passthrough } from './passthrough/passthrough.ts';
+import { operator } from './operator.ts';
 import { createServing, serves } from './serving.ts';
 import { lowOnSpace } from './store/embedded/free-space.ts';
 import { lockStore } from './store/embedded/lock.ts';
@@ -110,7 +111,7 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     ownerToSetUp: async () => (await ownerWithoutPassword())?.email,
     async setupLink() {
       const owner = await ownerWithoutPassword();
-      return owner && oauth.accounts.setupLink(owner.id);
+      return owner && callOrigins.by(operator(), () => oauth.accounts.setupLink(owner.id));
     },
     async close() {
       await housekeeping.stop();

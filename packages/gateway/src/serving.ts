@@ -6,15 +6,15 @@ import type { CallOrigins } from './http/call-origin.ts';
 import type { Handlers } from './http/handler.ts';
 import { bridgeStats, storeStats, telemetryStats } from './metrics/engines.ts';
 import { createPages, type Pages } from './pages/pages.ts';
-import type { Passthrough } from './passthrough/routes.ts';
+import type { Passthrough } from './passthrough/passthrough.ts';
 import { accountHandlers } from './routes/account.ts';
 import { adminGates, adminHandlers } from './routes/admin.ts';
 import { bridgeHandlers } from './routes/bridge.ts';
 import { devicesHandlers } from './routes/devices.ts';
 import { environmentsHandlers } from './routes/environments.ts';
 import { feedbackGates, feedbackHandlers } from './routes/feedback.ts';
-import { registerIssuerPath } from './routes/issuer-path.ts';
-import { oauthHandlers } from './routes/oauth.ts';
+import { issuerPaths } from './routes/issuer-paths.ts';
+import { oauthDocuments, oauthHandlers } from './routes/oauth.ts';
 import { sessionsHandlers } from './routes/sessions.ts';
 import { telemetryHandlers } from './routes/telemetry.ts';
 import { workerHandlers } from './routes/worker.ts';
@@ -40,17 +40,20 @@ export function createServing(
     authenticator: createAuthenticator(oauth, engines.workerTokens),
     grants: oauth.grants,
     handlers: handlersOf(engines, pages, options.clock),
+    documents: oauthDocuments(oauth),
+    morePaths: issuerPaths(oauth),
     gates: { ...feedbackGates(feedback), ...adminGates(oauth) },
     callOrigins: options.callOrigins,
     mayKeep: async (organizationId: string) => !(await organizations.isZeroDataRetention(organizationId)),
-    warnings: { disk: options.lowDisk, telemetry_auth: async () => outbox.refusedCredential() },
+    warnings: {
+      disk: options.lowDisk,
+      telemetry_auth: async () => outbox.refusedCredential(),
+      telemetry_export: async () => exportWaits(exporter?.stats().failing),
+    },
     drainSteps: [() => bridge.drain()],
   };
   const pagesOfOurs: Pick<Served, 'pages' | 'elsewhere'> = {
-    pages(app) {
-      pages.register(app);
-      registerIssuerPath(app, oauth);
-    },
+    pages: (app) => pages.register(app),
     elsewhere: pages.elsewhere,
   };
   return (passthrough) => ({
@@ -68,6 +71,10 @@ export function createServing(
   });
 }
 
+function exportWaits(reason: string | undefined): string | undefined {
+  return reason && `Telemetry waits: it cannot be exported (${reason}).`;
+}
+
 /** Whether an area is served here. */
 export function serves(passthrough: Passthrough | undefined, area: string): boolean {
   return passthrough?.destinations.get(area)?.to === 'local';
@@ -82,7 +89,7 @@ function handlersOf({ oauth, bridge, telemetry, feedback }: Engines, pages: Page
     bridge: bridgeHandlers(bridge, oauth.grants),
     sessions: sessionsHandlers(bridge, oauth.accounts),
     worker: workerHandlers(bridge),
-    telemetry: telemetryHandlers(telemetry, clock),
+    telemetry: telemetryHandlers(telemetry, oauth.accounts, clock),
     environments: environmentsHandlers(bridge),
     feedback: feedbackHandlers(feedback, clock),
   };

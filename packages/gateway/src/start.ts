@@ -110,7 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** bridge.md rule 19. What has not ended at the deadline is cut off. */
+/** Refuses what is new, ends what is open, and closes. What has not ended at the deadline is cut off. */
 async function stop(
   app: App,
   listener: Listener,

@@ -1,6 +1,6 @@
 import { neutralDialect, ServiceError, systemClock, type Clock, type Dialect } from '@sallyport/core';
 import { createApp, type App, type AppOptions, type Served } from '../src/app.ts';
-import type { Authenticator, Caller } from '../src/http/handler.ts';
+import type { Authenticator, Caller } from '../src/http/callers.ts';
 import { listen, type Listener } from '../src/http/listener.ts';
 import { upgradableIn } from '../src/http/upgradable.ts';
 

@@ -13,12 +13,13 @@ import { withAdministration, type Administration } from './authorization.ts';
 import { confirmByName } from './confirm.ts';
 import type { ConfigFlags } from './flags.ts';
 import { printDocument } from './json-document.ts';
+import { withAnotherAdmin } from './last-admin.ts';
 
 /** `admin user export`: all that is kept of an account, as one JSON document. */
 export function exportUser(email: string, flags: ConfigFlags): Promise<void> {
   return withAdministration(flags, async (administration) => {
-    const { accounts, accountData, audit } = administration.server;
-    const account = await findAccount(accounts, email);
+    const { accountData, audit } = administration.server;
+    const account = await findAccount(administration.server, email, flags);
     await audit.record({ action: 'account.export', accountId: account.id });
     const parts = [accountData, ...elsewhere(administration)].map((data) => data.export(account.id));
     await printDocument(
@@ -31,8 +32,8 @@ export function exportUser(email: string, flags: ConfigFlags): Promise<void> {
 /** `admin user erase`: for good; after a failure it can be run again, and goes on. */
 export function eraseUser(email: string, flags: ConfigFlags & { readonly yes?: boolean }): Promise<void> {
   return withAdministration(flags, async (administration) => {
-    const { accounts, accountData } = administration.server;
-    const account = await findAccount(accounts, email);
+    const { accountData } = administration.server;
+    const account = await findAccount(administration.server, email, flags);
     if (flags.yes !== true)
       await confirmByName({
         name: account.email,
@@ -40,7 +41,7 @@ export function eraseUser(email: string, flags: ConfigFlags & { readonly yes?: b
         kind: 'e-mail address',
       });
     // First nobody can add to what is erased; the account goes last, so that until then its address finds it.
-    await accountData.close(account.id);
+    await withAnotherAdmin(flags, accountData.close(account.id));
     const erased: Record<string, number> = {};
     for (const data of elsewhere(administration)) Object.assign(erased, await data.erase(account.id));
     await accountData.erase(account.id);
@@ -49,9 +50,9 @@ export function eraseUser(email: string, flags: ConfigFlags & { readonly yes?: b
 }
 
 /** What the other engines keep. */
-function elsewhere({ store, config }: Administration): readonly AccountData[] {
+function elsewhere({ store, config, server: { accounts } }: Administration): readonly AccountData[] {
   return [
-    createBridgeAccountData({ store: store.bridge, clock: systemClock, config: config.bridge }),
+    createBridgeAccountData({ store: store.bridge, accounts, clock: systemClock, config: config.bridge }),
     createTelemetryAccountData(store.telemetry),
     createOutboxAccountData(store.outbox),
     createFeedbackAccountData(store.feedback, createBundleFiles(feedbackDirectory(config))),

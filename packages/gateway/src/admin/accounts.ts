@@ -1,22 +1,19 @@
 import { text } from 'node:stream/consumers';
-import { ServiceError, toTimestamp } from '@sallyport/core';
-import type {
-  AuthorizationServer,
-  Client,
-  Member,
-  Organization,
-  Role,
-  ShownAccount,
-} from '@sallyport/oauth/server';
+import { neutralDialect, ServiceError, toTimestamp } from '@sallyport/core';
+import type { AuthorizationServer, Member, Organization, Role, ShownAccount } from '@sallyport/oauth/server';
+import { shownClient } from '../routes/admin-records.ts';
 import { withAuthorizationServer } from './authorization.ts';
-import { sameStore, type ConfigFlags } from './flags.ts';
+import type { ConfigFlags } from './flags.ts';
+import { operatorCommand } from './operator-command.ts';
 import { organizationNamed } from './organization-named.ts';
 import { printJson, printRecord, type PrintFlags } from './print.ts';
 
 /** `admin session-key`: the key alone on stdout, so that scripts can take it. */
 export async function printSessionKey(flags: ConfigFlags & { readonly user?: string }): Promise<void> {
-  const { sessionKey } = await withAuthorizationServer(flags, async ({ accounts, sessions }) =>
-    sessions.issue((await findAccount(accounts, flags.user)).id),
+  const { sessionKey } = await withAuthorizationServer(
+    flags,
+    async (server) => server.sessions.issue((await findAccount(server, flags.user, flags)).id),
+    { mayMake: true },
   );
   process.stdout.write(`${sessionKey}\n`);
 }
@@ -31,8 +28,8 @@ export interface AddUserFlags extends ConfigFlags, PrintFlags {
 export async function addUser(email: string, flags: AddUserFlags): Promise<void> {
   const { org, role } = flags;
   const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
-  const { account, memberships } = await withAuthorizationServer(flags, async (server) => {
-    const organizationId = org && (await organizationNamed(server, org)).id;
+  const add = async (server: AuthorizationServer) => {
+    const organizationId = org && (await organizationNamed(server, org, flags)).id;
     const account = await server.accounts
       .add({
         email,
@@ -44,7 +41,8 @@ export async function addUser(email: string, flags: AddUserFlags): Promise<void>
         throw isThere(error) ? alreadyThere(email, flags, error) : error;
       });
     return { account, memberships: await server.organizations.of(account.id) };
-  });
+  };
+  const { account, memberships } = await withAuthorizationServer(flags, add, { mayMake: true });
   printRecord(
     memberRecord({ ...account, memberships }),
     () => `${account.email} is added: ${rolesIn(memberships)}.`,
@@ -52,7 +50,7 @@ export async function addUser(email: string, flags: AddUserFlags): Promise<void>
   );
   if (password === undefined)
     process.stderr.write(
-      `It has no password yet: \`sallyport-gateway admin user password ${account.email}${sameStore(flags)}\` prints a link to set one.\n`,
+      `It has no password yet: ${operatorCommand(['user', 'password', account.email], flags)} prints a link to set one.\n`,
     );
 }
 
@@ -61,8 +59,8 @@ function isThere(error: unknown): error is ServiceError {
 }
 
 function alreadyThere(email: string, { org, role = 'member', ...flags }: AddUserFlags, cause: Error) {
-  const command = `sallyport-gateway admin user role ${email} ${role} --org ${org ?? 'ORG'}${sameStore(flags)}`;
-  return new ServiceError('conflict', `${cause.message} \`${command}\` makes it a member there.`, { cause });
+  const command = operatorCommand(['user', 'role', email, role, '--org', org ?? 'ORG'], flags);
+  return new ServiceError('conflict', `${cause.message} ${command} makes it a member there.`, { cause });
 }
 
 /** `admin user password`: the password comes from stdin; without `--password-stdin`, a one-time link is printed. */
@@ -71,8 +69,9 @@ export async function setUserPassword(
   flags: ConfigFlags & PrintFlags & { readonly passwordStdin?: boolean },
 ): Promise<void> {
   const password = flags.passwordStdin === true ? await passwordFromStdin() : undefined;
-  await withAuthorizationServer(flags, async ({ accounts }) => {
-    const { id } = await findAccount(accounts, email);
+  const set = async (server: AuthorizationServer) => {
+    const { accounts } = server;
+    const { id } = await findAccount(server, email, flags);
     if (password === undefined) {
       const link = await accounts.setupLink(id);
       return printRecord(
@@ -84,7 +83,8 @@ export async function setUserPassword(
     await accounts.setPassword(id, password);
     const record = accountRecord(await accounts.find(email));
     printRecord(record, () => `The password of ${record.email} is set.`, flags);
-  });
+  };
+  await withAuthorizationServer(flags, set, { mayMake: true });
 }
 
 /** `admin org add`. */
@@ -93,8 +93,10 @@ export async function addOrganization(
   flags: ConfigFlags & { readonly zeroDataRetention?: boolean },
 ): Promise<void> {
   const zeroDataRetention = flags.zeroDataRetention === true;
-  const organization = await withAuthorizationServer(flags, ({ organizations }) =>
-    organizations.add({ name, zeroDataRetention }),
+  const organization = await withAuthorizationServer(
+    flags,
+    ({ organizations }) => organizations.add({ name, zeroDataRetention }),
+    { mayMake: true },
   );
   printJson(organizationRecord(organization));
 }
@@ -108,22 +110,27 @@ export async function addClient(
   },
 ): Promise<void> {
   const { name, redirectUri, scope } = flags;
-  const client = await withAuthorizationServer(flags, ({ clients }) =>
-    clients.add({ name, redirectUris: redirectUri, ...(scope !== undefined && { scope }) }),
+  const client = await withAuthorizationServer(
+    flags,
+    ({ clients }) => clients.add({ name, redirectUris: redirectUri, ...(scope !== undefined && { scope }) }),
+    { mayMake: true },
   );
-  printJson(clientRecord(client));
+  printJson(shownClient(client, neutralDialect));
 }
 
 /** `admin rotate-keys`: the next key is published now and signs once verifiers know it. */
 export async function rotateKeys(flags: ConfigFlags): Promise<void> {
-  const { kid, signsFrom } = await withAuthorizationServer(flags, ({ signer }) => signer.rotate());
+  const { kid, signsFrom } = await withAuthorizationServer(flags, ({ signer }) => signer.rotate(), {
+    mayMake: true,
+  });
   printJson({ kid, signs_from: toTimestamp(signsFrom) });
 }
 
 /** The account of `email`, or the owner's. */
 export async function findAccount(
-  accounts: AuthorizationServer['accounts'],
-  email?: string,
+  { accounts }: Pick<AuthorizationServer, 'accounts'>,
+  email: string | undefined,
+  flags: ConfigFlags,
 ): Promise<ShownAccount> {
   try {
     return await accounts.find(email);
@@ -131,7 +138,7 @@ export async function findAccount(
     if (!(error instanceof ServiceError) || error.code !== 'not_found' || email === undefined) throw error;
     throw new ServiceError(
       'not_found',
-      `There is no account ${email}: see which there are with \`sallyport-gateway admin user list\`.`,
+      `There is no account ${email}: see which there are with ${operatorCommand(['user', 'list'], flags)}.`,
     );
   }
 }
@@ -166,18 +173,6 @@ export function organizationRecord(organization: Organization) {
     rate_limit_tier: rateLimitTier,
     capabilities,
     zero_data_retention: zeroDataRetention,
-    created_at: toTimestamp(createdAt),
-  };
-}
-
-/** In the words of RFC 7591. */
-function clientRecord({ id, name, redirectUris, grantTypes, scope, createdAt }: Client) {
-  return {
-    client_id: id,
-    client_name: name,
-    redirect_uris: redirectUris,
-    grant_types: grantTypes,
-    scope,
     created_at: toTimestamp(createdAt),
   };
 }

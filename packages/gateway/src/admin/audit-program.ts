@@ -1,15 +1,17 @@
+import { aMoment, parseMoment, type Moment } from '@sallyport/core/duration';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { AuditFlags } from './audit.ts';
-import { asJson, configurable, type ConfigFlags } from './flags.ts';
+import { asJson, configurable, limitedTo, type ConfigFlags } from './flags.ts';
 
 /** `admin audit`. */
 export function addAuditCommand(admin: Command): void {
   configurable(admin.command('audit'))
     .description('Prints who did what, when and from where, the newest first.')
-    .option('--since <when>', 'from then on: 2026-01-31, a full timestamp, or 12h, 30d', toMoment)
+    .option('--since <when>', 'from then on: a span such as 12h, 30d, or a time', toMoment)
+    .option('--org <org>', "what an organization's admins see of it")
     .option('--actor <who>', 'an e-mail address, or the id of an actor')
     .option('--action <action>', 'such as sign_in or api_key.revoke')
-    .option('--limit <count>', 'at most so many', toCount, 100)
+    .option(...limitedTo(1_000_000))
     .option(...asJson)
     .action(async (flags: AuditFlags, command: Command) => {
       const { printAudit, unknownAction } = await import('./audit.ts');
@@ -35,19 +37,8 @@ export function addAccountDataCommands(user: Command): void {
     });
 }
 
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 24 * 3_600_000 };
-
-function toMoment(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (units[unit] ?? 0);
-  if (!/^\d/.test(text) || Number.isNaN(at))
-    throw new InvalidArgumentError('It must be a date, a timestamp, or a span such as 12h or 30d.');
-  return at;
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 1_000_000)
-    throw new InvalidArgumentError('It must be a whole number from 1 to 1000000.');
-  return count;
+function toMoment(text: string): Moment {
+  const parsed = parseMoment(text);
+  if (parsed === undefined) throw new InvalidArgumentError(`It must be ${aMoment}.`);
+  return parsed;
 }

@@ -1,9 +1,11 @@
-import { userInfo } from 'node:os';
-import { createAuthorizationServer, type Actor, type AuthorizationServer } from '@sallyport/oauth/server';
+import { existsSync } from 'node:fs';
+import { createAuthorizationServer, type AuthorizationServer } from '@sallyport/oauth/server';
 import { publicUrlOf } from '../config/address.ts';
 import type { Config } from '../config/schema.ts';
+import { operator } from '../operator.ts';
 import { runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
+import { noStore } from '../store/embedded/store-error.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../store/embedded/store.ts';
 import { workerTokenSeconds } from '../worker-tokens.ts';
 import { configOf } from './config-of.ts';
@@ -16,20 +18,27 @@ export interface Administration {
   readonly server: AuthorizationServer;
 }
 
+export interface Opening {
+  /** For what may come before the first start, and makes the store that it finds missing; else that is refused. */
+  readonly mayMake?: boolean;
+}
+
 /** Runs `act` on the authorization server of a data directory, whether or not a gateway runs on it now. */
 export function withAuthorizationServer<T>(
   flags: ConfigFlags,
   act: (server: AuthorizationServer) => Promise<T>,
+  opening?: Opening,
 ): Promise<T> {
-  return withAdministration(flags, ({ server }) => act(server));
+  return withAdministration(flags, ({ server }) => act(server), opening);
 }
 
 /** Runs `act` on all of a data directory, whether or not a gateway runs on it now. */
 export function withAdministration<T>(
   flags: ConfigFlags,
   act: (administration: Administration) => Promise<T>,
+  opening?: Opening,
 ): Promise<T> {
-  return withStore(flags, async ({ config, store, runningUrl }) => {
+  const onStore = async ({ config, store, runningUrl }: Opened) => {
     const actor = operator();
     const server = await createAuthorizationServer({
       store: store.oauth,
@@ -41,16 +50,24 @@ export function withAdministration<T>(
       callOrigin: () => ({ actor }),
     });
     return act({ config, store, server });
-  });
+  };
+  return withStore(flags, onStore, opening);
 }
+
+type Opened = Omit<Administration, 'server'> & { readonly runningUrl?: string | undefined };
 
 /** The same for what has nothing to do with accounts. */
 export async function withStore<T>(
   flags: ConfigFlags,
-  act: (opened: Omit<Administration, 'server'> & { readonly runningUrl?: string | undefined }) => Promise<T>,
+  act: (opened: Opened) => Promise<T>,
+  { mayMake = false }: Opening = {},
 ): Promise<T> {
   const { config } = configOf(flags);
   const path = embeddedStorePath(config);
+  if (!existsSync(path)) {
+    if (!mayMake) throw noStore(path);
+    process.stderr.write(`There is no store ${path} yet: it is made now.\n`);
+  }
   const running = runningGateway(path);
   const store = await openEmbeddedStore({
     path,
@@ -62,15 +79,5 @@ export async function withStore<T>(
     return await act({ config, store, runningUrl: running?.url ?? undefined });
   } finally {
     await store.close();
-  }
-}
-
-/** Who runs the command, by the machine's name for them. */
-function operator(): Actor {
-  try {
-    return { type: 'operator', id: userInfo().username };
-  } catch {
-    // A container's user may have no name.
-    return { type: 'operator', id: `uid ${String(process.getuid?.() ?? 'unknown')}` };
   }
 }

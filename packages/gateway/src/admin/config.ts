@@ -2,6 +2,7 @@ import { secretKeys } from '../config/schema.ts';
 import type { Setting } from '../config/load.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
+import { printJson } from './print.ts';
 
 /** `sallyport-gateway config`: every setting with its origin, secrets hidden. */
 export function printConfig(flags: ConfigFlags & { readonly json?: boolean }): void {
@@ -10,7 +11,7 @@ export function printConfig(flags: ConfigFlags & { readonly json?: boolean }): v
     const document = Object.fromEntries(
       settings.map(({ key, value, origin }) => [key, { value: value ?? null, origin }]),
     );
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    printJson(document);
     return;
   }
   const width = Math.max(...settings.map(({ key }) => key.length));

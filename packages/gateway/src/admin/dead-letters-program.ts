@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { WhichLetters } from './dead-letters.ts';
-import { configurable, type ConfigFlags } from './flags.ts';
+import { configurable, limitedTo, type ConfigFlags } from './flags.ts';
 
 /** `admin telemetry dead-letters ...`. */
 export function addDeadLetterCommands(letters: Command): void {
@@ -8,7 +8,7 @@ export function addDeadLetterCommands(letters: Command): void {
 
   configurable(letters.command('list'))
     .description('Prints them as JSON, in the order in which they were put aside.')
-    .option('--limit <count>', 'at most so many', toCount, 100)
+    .option(...limitedTo(1000))
     .action(async (flags: ConfigFlags & { limit: number }) => (await load()).listDeadLetters(flags));
 
   some(letters.command('retry'), 'every one of them')
@@ -36,11 +36,4 @@ function which(ids: readonly number[], { all = false }: { all?: boolean }, comma
 function toIds(text: string, before: readonly number[] = []): number[] {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return [...before, Number(text)];
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 1000)
-    throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
-  return count;
 }

@@ -5,6 +5,7 @@ import type { DeadLetter, OutboxStore } from '../passthrough/outbox-ports.ts';
 import { printJson } from './print.ts';
 import { withStore } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
+import { operatorCommand } from './operator-command.ts';
 
 /** By their ids, or all that there are now. */
 export type WhichLetters = readonly number[] | 'all';
@@ -32,7 +33,7 @@ export function retryDeadLetters(which: WhichLetters, flags: ConfigFlags): Promi
           `There is no room in the outbox for dead letter ${id} (${retried} wait again): try again once it has been sent, or raise upstream.outboxBytes.`,
         );
       if (outcome === 'waits') retried++;
-      else if (which !== 'all') throw noSuchLetter(id);
+      else if (which !== 'all') throw noSuchLetter(id, flags);
     }
     printJson({ retried });
   });
@@ -45,7 +46,7 @@ export function dropDeadLetters(which: WhichLetters, flags: ConfigFlags): Promis
     for (const id of await idsOf(which, store.outbox)) {
       const { outcome } = await store.outbox.dropDeadLetter({ id });
       if (outcome === 'dropped') dropped++;
-      else if (which !== 'all') throw noSuchLetter(id);
+      else if (which !== 'all') throw noSuchLetter(id, flags);
     }
     printJson({ dropped });
   });
@@ -67,10 +68,10 @@ function boundsOf({ upstream }: Config) {
   return { maxBytes: upstream.outboxBytes, maxRecords: upstream.outboxRecords, reserveBytes };
 }
 
-function noSuchLetter(id: number): ServiceError {
+function noSuchLetter(id: number, flags: ConfigFlags): ServiceError {
   return new ServiceError(
     'not_found',
-    `There is no dead letter ${id}: see \`sallyport-gateway admin telemetry dead-letters list\`.`,
+    `There is no dead letter ${id}: see ${operatorCommand(['telemetry', 'dead-letters', 'list'], flags)}.`,
   );
 }
 

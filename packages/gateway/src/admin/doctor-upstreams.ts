@@ -4,8 +4,8 @@ import { ConfigError } from '../config/config-error.ts';
 import { destinationsOf, type ToUpstream } from '../config/destinations.ts';
 import type { Config } from '../config/schema.ts';
 import { loginCommand, type ConfiguredUpstream } from '../config/upstreams.ts';
-import { probesOf } from '../passthrough/probe.ts';
-import type { Check } from './doctor.ts';
+import { probesOf } from '../passthrough/probes.ts';
+import type { Check } from './findings.ts';
 import { ExplainedError } from './failure.ts';
 
 /** What can be served so, but not whole. `undefined`: nothing. */

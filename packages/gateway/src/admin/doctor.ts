@@ -1,50 +1,26 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdtemp, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Doubt } from '../passthrough/probe.ts';
 import { describeHolder, runningGateway } from '../store/embedded/lock.ts';
 import { embeddedStorePath } from '../store/embedded/path.ts';
 import { StoreError } from '../store/embedded/store-error.ts';
 import { openWriter } from '../store/embedded/writer.ts';
 import { configOf } from './config-of.ts';
+import { checkExport } from './doctor-export.ts';
 import { adviceOn, checkUpstreams } from './doctor-upstreams.ts';
-import { describeFailure, ExplainedError } from './failure.ts';
-import { sameUpstreams, type ConfigFlags } from './flags.ts';
-
-/** As `sallyport doctor` tells it; what to do about a failure is the end of what it says. */
-interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'warn' | 'fail';
-  readonly says: string;
-}
-
-/** Asks one thing and notes what was found, or what may be wrong. `undefined`: it failed. */
-export type Check = <T>(
-  name: string,
-  run: () => T | Promise<T>,
-  says: (value: T) => string | Doubt,
-) => Promise<T | undefined>;
+import { ExplainedError } from './failure.ts';
+import { createFindings } from './findings.ts';
+import type { ConfigFlags } from './flags.ts';
+import { sameUpstreams } from './operator-command.ts';
+import { printJson } from './print.ts';
 
 /** `sallyport-gateway doctor`: what would stop a start. Exit code 1 if anything would. Leaves nothing behind. */
 export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): Promise<void> {
-  const findings: Finding[] = [];
-  const check: Check = async (name, run, says) => {
-    try {
-      const value = await run();
-      const said = says(value);
-      const isDoubt = typeof said === 'object';
-      findings.push({ check: name, status: isDoubt ? 'warn' : 'ok', says: isDoubt ? said.warns : said });
-      return value;
-    } catch (error) {
-      findings.push({ check: name, status: 'fail', says: describeFailure(error).message });
-      return undefined;
-    }
-  };
+  const { findings, check } = createFindings();
   const loaded = await check(
     'configuration',
     () => configOf(flags),
-    ({ settings }) =>
-      `${settings.filter(({ origin }) => origin !== 'default').length} settings differ from the defaults`,
+    ({ settings }) => differing(settings.filter(({ origin }) => origin !== 'default').length),
   );
   if (loaded) {
     const { config } = loaded;
@@ -67,12 +43,17 @@ export async function doctor(flags: ConfigFlags & { readonly json?: boolean }): 
     const advice = adviceOn(config);
     if (advice !== undefined) findings.push({ check: 'areas', status: 'warn', says: advice });
     await checkUpstreams(config, check, sameUpstreams(flags));
+    await checkExport(config, check);
   }
   const ok = findings.every(({ status }) => status !== 'fail');
   for (const { check: name, status, says } of flags.json === true ? [] : findings)
     process.stdout.write(`${status.padEnd(4)}  ${name}: ${says}\n`);
-  if (flags.json === true) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`);
+  if (flags.json === true) printJson({ ok, findings });
   if (!ok) process.exitCode = 1;
+}
+
+function differing(count: number): string {
+  return count === 1 ? '1 setting differs from the default' : `${count} settings differ from the defaults`;
 }
 
 /** Rejects where the directory is not there, nor can be made, or is not ours to write in. */

@@ -1,15 +1,21 @@
+import { existsSync } from 'node:fs';
 import { driftFile, readDrift } from '../passthrough/drift.ts';
 import { configOf } from './config-of.ts';
+import { ExplainedError } from './failure.ts';
 import type { ConfigFlags } from './flags.ts';
+import { printJson } from './print.ts';
 
 /** `sallyport-gateway drift`: where upstreams and callers departed from the contract, as far as it was looked at. */
 export function printDrift(flags: ConfigFlags & { readonly json?: boolean }): void {
   const { config } = configOf(flags);
+  // A typing mistake must not look like a contract that is kept.
+  if (!existsSync(config.dataDir))
+    throw new ExplainedError(
+      `There is no directory ${config.dataDir}: name the one of the gateway with --data-dir.`,
+    );
   const departures = readDrift(driftFile(config.dataDir));
   if (flags.json === true) {
-    process.stdout.write(
-      `${JSON.stringify({ validation: config.upstream.validation, departures }, null, 2)}\n`,
-    );
+    printJson({ validation: config.upstream.validation, departures });
     return;
   }
   if (departures.length === 0) {

@@ -16,6 +16,19 @@ export interface ConfigFlags {
 /** Of commands that print a table for people: what programs get anyway. */
 export const asJson = ['--json', 'as JSON, which it is anyway where it does not go to a terminal'] as const;
 
+/** Of commands that list. */
+export const limitedTo = (most: number) =>
+  ['--limit <count>', 'at most so many', countTo(most), 100] as const;
+
+function countTo(most: number): (text: string) => number {
+  return (text) => {
+    const count = Number(text);
+    if (!Number.isInteger(count) || count < 1 || count > most)
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+    return count;
+  };
+}
+
 const heading = 'Settings:';
 /** What commands on the data have no use for, and take all the same. */
 const ofServing = ['--host', '--port', '--log-level'];
@@ -52,21 +65,6 @@ const groupItems: Help['groupItems'] = (unsorted, visible, groupOf) => {
   groups.delete(heading);
   return settings.length > 0 ? groups.set(heading, settings) : groups;
 };
-
-/** What a command that works on the same store as this one has to be given, with a space before it. */
-export function sameStore({ config, dataDir, store }: ConfigFlags): string {
-  const given = Object.entries({ '--config': config, '--data-dir': dataDir, '--store': store });
-  return given.map(([flag, value]) => (value === undefined ? '' : ` ${flag} ${quoted(value)}`)).join('');
-}
-
-/** ... and one that finds the same upstreams. Callers see it: an address may carry a password. */
-export function sameUpstreams({ store: _, ...flags }: ConfigFlags): string {
-  return sameStore(flags);
-}
-
-function quoted(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
 
 function collectSetting(assignment: string, previous: Record<string, string> = {}): Record<string, string> {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(assignment) ?? [];

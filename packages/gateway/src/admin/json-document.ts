@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { printableJson } from '@sallyport/core';
 
 /**
  * Prints one JSON object whose sections are arrays, a line for each item, as they are read: as slowly as whoever reads
@@ -33,7 +34,7 @@ async function printItems(items: AsyncIterable<object>, indent: string): Promise
 }
 
 async function print(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  if (!process.stdout.write(printableJson(text))) await once(process.stdout, 'drain');
 }
 
 function quoted(name: string): string {

@@ -7,7 +7,7 @@ import type { PrintFlags } from './print.ts';
 
 type OrgFlags = ConfigFlags & { readonly org?: string };
 
-/** `admin user list|role|remove`. */
+/** `admin user list|role|unlock|remove`. */
 export function addMemberCommands(user: Command): void {
   const load = () => import('./users.ts');
 
@@ -22,6 +22,12 @@ export function addMemberCommands(user: Command): void {
     .option('--org <org>', "the organization (default: the account's only one)")
     .action(async (email: string, given: Role, flags: OrgFlags) =>
       (await load()).setUserRole(email, given, flags),
+    );
+  configurable(user.command('unlock <email>'))
+    .description('Lets an account sign in again that too many wrong passwords have locked out.')
+    .option(...asJson)
+    .action(async (email: string, flags: ConfigFlags & PrintFlags) =>
+      (await load()).unlockUser(email, flags),
     );
   configurable(user.command('remove <email>'))
     .description(
@@ -44,10 +50,17 @@ export function addOrganizationCommands(org: Command): void {
     .addOption(new Option('--type <type>', 'what kind of organization it is').choices(organizationTypes))
     .option('--tier <tier>', 'its rate limit tier')
     .option('--capability <capability...>', 'its capabilities, in place of those that it has')
+    .option(
+      '--zero-data-retention',
+      'from now on nothing that comes from it is kept: feedback is refused, telemetry dropped',
+    )
+    .option('--no-zero-data-retention', 'it is kept again')
     .action(async (id: string, flags: SetOrganizationFlags, command: Command) => {
-      const { type, tier, capability } = flags;
-      if (type === undefined && tier === undefined && capability === undefined)
-        command.error('error: nothing is to be set: give --type, --tier or --capability');
+      const { type, tier, capability, zeroDataRetention } = flags;
+      if ((type ?? tier ?? capability ?? zeroDataRetention) === undefined)
+        command.error(
+          'error: nothing is to be set: give --type, --tier, --capability or --zero-data-retention',
+        );
       await (await load()).setOrganization(id, flags);
     });
 

@@ -1,41 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CommanderError } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createProgram } from '../program.ts';
-import { describeFailure } from './failure.ts';
+import { adminCommand, type Outcome } from '../../test/admin/command.ts';
 
 // Each command opens the store anew.
 vi.setConfig({ testTimeout: 60_000 });
 
 let directory: string;
-beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-members-'))));
+// A space: what the commands name has to be quoted.
+beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport members-'))));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** An admin command in this process: what it prints, or the message and exit code that it ends with. */
-async function admin(...args: string[]): Promise<{ printed: unknown; failed?: [number, string] }> {
-  let output = '';
-  let errors = '';
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    output += String(chunk);
-    return true;
-  });
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    errors += String(chunk);
-    return true;
-  });
-  try {
-    await createProgram().parseAsync(['node', 'gateway', 'admin', ...args, '--data-dir', directory]);
-    return { printed: JSON.parse(output) as unknown };
-  } catch (error) {
-    if (error instanceof CommanderError) return { printed: output, failed: [2, errors] };
-    const { exitCode, message } = describeFailure(error);
-    return { printed: output, failed: [exitCode, message] };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
+/** What an admin command prints, or the exit code and the message that it ends with. */
+async function admin(...args: string[]): Promise<{ printed: unknown; failed?: Outcome['failed'] }> {
+  const { stdout, failed } = await adminCommand(directory, ...args);
+  return failed ? { printed: stdout, failed } : { printed: JSON.parse(stdout) as unknown };
 }
 
 async function record(...args: string[]): Promise<Record<string, unknown>> {
@@ -70,6 +50,10 @@ describe('admin org', () => {
     const again = await record('org', 'set', id.toUpperCase(), '--capability', 'agent_code', 'chat', 'chat');
     expect(again).toEqual({ ...changed, capabilities: ['agent_code', 'chat'] });
     expect(await record('org', 'list')).toContainEqual(again);
+    const wary = await record('org', 'set', id, '--zero-data-retention');
+    expect(wary).toEqual({ ...again, zero_data_retention: true });
+    expect(await record('org', 'set', id, '--tier', 'high')).toEqual(wary);
+    expect(await record('org', 'set', id, '--no-zero-data-retention')).toEqual(again);
   });
 
   test('says what is wrong, and what to do', async () => {
@@ -83,7 +67,7 @@ describe('admin org', () => {
     expect((await admin('org', 'set', id, '--tier', 'a b')).failed?.[1]).toMatch(/^A tier is a word/);
     expect((await admin('org', 'set', 'none', '--tier', 'x')).failed).toEqual([
       1,
-      'There is no organization with the id or the name none: `sallyport-gateway admin org list` shows those that there are.',
+      `There is no organization with the id or the name none: \`sallyport-gateway admin org list --data-dir '${directory}'\` shows those that there are.`,
     ]);
   });
 
@@ -157,7 +141,7 @@ describe('admin user', () => {
     expect(await record('user', 'list')).toMatchObject([{ email: 'owner@localhost' }, both]);
     expect((await admin('user', 'role', 'ann@example.com', 'member')).failed).toEqual([
       2,
-      'ann@example.com is a member of several organizations: name one with --org; `sallyport-gateway admin org list` shows them.',
+      `ann@example.com is a member of several organizations: name one with --org; \`sallyport-gateway admin org list --data-dir '${directory}'\` shows them.`,
     ]);
     expect((await admin('user', 'role', 'ann@example.com', 'king')).failed?.[0]).toBe(2);
   });
@@ -169,11 +153,21 @@ describe('admin user', () => {
       1,
       expect.stringContaining('admin user role twice@example.com viewer --org ORG'),
     ]);
+    await newOrganization('Two Words');
+    const there = await admin('user', 'add', 'twice@example.com', '--org', 'two words');
+    expect(there.failed?.[1]).toContain(
+      "`sallyport-gateway admin user role twice@example.com member --org 'two words' --data-dir ",
+    );
     await record('user', 'remove', 'twice@example.com');
   });
 
   test('the last admin of an organization stays', async () => {
-    const last = [1, expect.stringContaining('make another account an admin of it first')];
+    const last = [
+      1,
+      expect.stringMatching(
+        /make another account an admin of it first\. `.* user role EMAIL admin --org \S+ --data-dir/,
+      ),
+    ];
     expect((await admin('user', 'role', 'owner@localhost', 'member')).failed).toEqual(last);
     expect((await admin('user', 'remove', 'owner@localhost')).failed).toEqual(last);
     const [{ id: org } = { id: '' }] = (await admin('org', 'list')).printed as { id: string }[];

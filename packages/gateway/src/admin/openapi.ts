@@ -3,6 +3,7 @@ import { publicUrlOf } from '../config/address.ts';
 import { version } from '../version.ts';
 import { configOf } from './config-of.ts';
 import type { ConfigFlags } from './flags.ts';
+import { printJson } from './print.ts';
 
 /** `sallyport-gateway openapi`: the contract in the words and at the address of this configuration. */
 export function printOpenApi(flags: ConfigFlags): void {
@@ -12,5 +13,5 @@ export function printOpenApi(flags: ConfigFlags): void {
     serverUrl: publicUrlOf(config, config.port),
     dialect: config.dialect,
   });
-  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+  printJson(document);
 }

@@ -20,7 +20,7 @@ export function deleteOrganization(
 ): Promise<void> {
   return withAdministration(flags, async (administration) => {
     const { server } = administration;
-    const { id, name } = await organizationNamed(server, given);
+    const { id, name } = await organizationNamed(server, given, flags);
     if (flags.yes !== true)
       await confirmByName({
         name,

@@ -9,12 +9,15 @@ import { table } from '@sallyport/core/table';
 import { organizationRecord } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
+import { operatorCommand } from './operator-command.ts';
 import { organizationNamed } from './organization-named.ts';
 import { printJson, printList, printRecord, type Columns, type PrintFlags } from './print.ts';
 
 /** `admin org list`. */
 export async function listOrganizations(flags: ConfigFlags & PrintFlags): Promise<void> {
-  const organizations = await withAuthorizationServer(flags, (server) => server.organizations.list());
+  const organizations = await withAuthorizationServer(flags, (server) => server.organizations.list(), {
+    mayMake: true,
+  });
   printList(organizations.map(organizationRecord), columns, flags);
 }
 
@@ -35,15 +38,17 @@ export interface SetOrganizationFlags extends ConfigFlags {
   readonly type?: OrganizationType;
   readonly tier?: string;
   readonly capability?: readonly string[];
+  readonly zeroDataRetention?: boolean;
 }
 
 /** `admin org set`: what is not given stays. */
 export async function setOrganization(org: string, flags: SetOrganizationFlags): Promise<void> {
-  const { type, tier, capability } = flags;
+  const { type, tier, capability, zeroDataRetention } = flags;
   const changes: OrganizationChanges = {
     ...(type !== undefined && { type }),
     ...(tier !== undefined && { rateLimitTier: tier }),
     ...(capability !== undefined && { capabilities: capability }),
+    ...(zeroDataRetention !== undefined && { zeroDataRetention }),
   };
   const changed = await withOrganization(org, flags, ({ organizations }, { id }) =>
     organizations.change(id, changes),
@@ -83,7 +88,7 @@ export async function unsetSetting(org: string, key: string, flags: ConfigFlags 
     if (!Object.hasOwn(present, key))
       throw new ServiceError(
         'not_found',
-        `The organization has no setting ${key}: \`sallyport-gateway admin org settings list ${id}\` shows those that it has.`,
+        `The organization has no setting ${key}: ${operatorCommand(['org', 'settings', 'list', id], flags)} shows those that it has.`,
       );
     await server.managedSettings.unset(id, key);
     return settingsOf(server, organization);
@@ -103,6 +108,6 @@ function withOrganization<T>(
   act: (server: AuthorizationServer, organization: Organization) => Promise<T>,
 ): Promise<T> {
   return withAuthorizationServer(flags, async (server) =>
-    act(server, await organizationNamed(server, given)),
+    act(server, await organizationNamed(server, given, flags)),
   );
 }

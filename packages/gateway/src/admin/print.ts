@@ -1,3 +1,4 @@
+import { printableJson } from '@sallyport/core';
 import { table } from '@sallyport/core/table';
 
 export interface PrintFlags {
@@ -28,5 +29,5 @@ export function printRecord(record: object, says: () => string, { json = false }
 }
 
 export function printJson(record: object): void {
-  process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+  process.stdout.write(`${printableJson(JSON.stringify(record, null, 2))}\n`);
 }

@@ -6,6 +6,7 @@ import { addAccountDataCommands, addAuditCommand } from './audit-program.ts';
 import { addDeadLetterCommands } from './dead-letters-program.ts';
 import { addFeedbackCommands } from './feedback-program.ts';
 import { asJson, configurable, type ConfigFlags } from './flags.ts';
+import { addClientCommands, addHoldingCommands } from './holdings-program.ts';
 import { addMemberCommands, addOrganizationCommands } from './members-program.ts';
 import type { PrintFlags } from './print.ts';
 
@@ -59,6 +60,8 @@ export function addAdminCommands(program: Command): void {
     .action(async (flags: ConfigFlags & { name: string; redirectUri: string[]; scope?: string }) =>
       (await load()).addClient(flags),
     );
+  addClientCommands(client);
+  addHoldingCommands(admin);
 
   addFeedbackCommands(admin.command('feedback').description('Feedback that people have sent.'));
 

@@ -5,7 +5,8 @@ import { createLog } from '../http/log.ts';
 import type { Services } from '../services.ts';
 import { startGateway } from '../start.ts';
 import { configOf } from './config-of.ts';
-import { sameStore, sameUpstreams, type ConfigFlags } from './flags.ts';
+import type { ConfigFlags } from './flags.ts';
+import { operatorCommand, sameUpstreams } from './operator-command.ts';
 import { gatewayThere } from './gateway-there.ts';
 import { reloading } from './reload.ts';
 import { countSignals } from './signals.ts';
@@ -69,6 +70,6 @@ async function tellHowToSetUp(services: Services, flags: StartFlags, log: Logger
     process.stdout.write(`\nSet the owner's password: ${(await services.setupLink()) ?? ''}\n`);
   else
     log.info(
-      `${owner} has no password yet: start with --print-setup for a link to set it, or run \`sallyport-gateway admin user password ${owner}${sameStore(flags)}\`.`,
+      `${owner} has no password yet: start with --print-setup for a link to set it, or run ${operatorCommand(['user', 'password', owner], flags)}.`,
     );
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { printable } from '@sallyport/core';
+import { levels } from 'pino';
 
 /** One line of the log as `createLog` writes it. */
 interface LogLine {
@@ -10,15 +11,6 @@ interface LogLine {
   readonly [field: string]: unknown;
 }
 
-const names: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
-
 /** Turns the log's JSON lines into lines for people: `09:41:07 warn  a password was wrong address=::1`. */
 export function terminalLog(to: { write(text: string): unknown }): { write(line: string): void } {
   return { write: (line) => void to.write(`${forPeople(JSON.parse(line) as LogLine)}\n`) };
@@ -28,7 +20,7 @@ function forPeople({ level, time, msg = '', err, ...fields }: LogLine): string {
   const named = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
   const cause = err?.message === undefined ? [] : [`(${plain(err.message)})`];
   const clock = new Date(time).toTimeString().slice(0, 8);
-  return [clock, (names[level] ?? '').padEnd(5), plain(msg), ...named, ...cause].join(' ');
+  return [clock, (levels.labels[level] ?? '').padEnd(5), plain(msg), ...named, ...cause].join(' ');
 }
 
 /** Requests carry what others wrote: nothing of it may move the cursor. */

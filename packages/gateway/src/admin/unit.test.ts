@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../config/load.ts';
-import { unitText } from './unit.ts';
+import { fleetingPlace, unitText } from './unit.ts';
 
 const words = [process.execPath, '/opt/sallyport/main.js', 'start'];
 
@@ -48,4 +48,15 @@ test.skipIf(!hasSystemd)('systemd takes the unit, and finds little that it leave
   const exposure = ['security', '--offline=true', '--threshold=20', file];
   const judged = spawnSync('systemd-analyze', exposure, options);
   expect(judged.status, judged.stdout).toBe(0);
+});
+
+test.each([
+  ['/tmp/sallyport/', /^\/tmp\/sallyport is in a folder that is emptied/],
+  ['/root/.npm/_npx/1a2b/node_modules/@sallyport/gateway/bin/main.js', /cache of npx/],
+  ['/home/me/.nvm/versions/node/v26.1.0/bin/node', /version manager/],
+  ['/opt/sallyport/main.js', undefined],
+  ['/srv/tmp/data/', undefined],
+])('what is in a place that does not last is told: %s', (path, said) => {
+  if (said === undefined) expect(fleetingPlace(path)).toBe(undefined);
+  else expect(fleetingPlace(path)).toMatch(said);
 });

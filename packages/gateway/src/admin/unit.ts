@@ -8,14 +8,23 @@ import { ExplainedError } from './failure.ts';
 /** Where data goes that the configuration gives no place. */
 const stateDirectory = '/var/lib/sallyport';
 const homes = /^\/(home|root)\//;
+/** Emptied now and then, by the system or by who owns them: what is installed there, or kept, goes with them. */
+const fleeting: readonly (readonly [place: RegExp, is: string])[] = [
+  [/^\/(tmp|var\/tmp|dev\/shm|run)\//, 'in a folder that is emptied'],
+  [/\/_npx\//, 'in the cache of npx'],
+  [
+    /\/(\.nvm|fnm_multishells|\.fnm|\.volta|\.asdf|\.n)\//,
+    "in a version manager's folder, which goes when that version does",
+  ],
+];
 
 /** `sallyport-gateway unit`: a system unit (systemd.unit(5)) for the gateway, for an account that may do nothing else. */
 export function printUnit({ user, config }: { readonly user: string; readonly config?: string }): void {
   const program = [process.execPath, realpathSync(process.argv[1] ?? '')];
   const file = config === undefined ? [] : ['--config', resolve(config)];
+  // The service gets an environment of its own.
+  const loaded = loadConfig({ file: config, env: {} });
   try {
-    // The service gets an environment of its own.
-    const loaded = loadConfig({ file: config, env: {} });
     process.stdout.write(unitText(loaded, { user, words: [...program, 'start', ...file] }));
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
@@ -26,13 +35,33 @@ export function printUnit({ user, config }: { readonly user: string; readonly co
     process.stderr.write(
       `${hidden} is in somebody's home, which ${user} may not be let into: install it elsewhere, such as under /opt.\n`,
     );
+  const { dataDir } = loaded.config;
+  for (const path of program) tellFleeting(path, 'install it elsewhere, such as under /opt');
+  if (!isDefaultDataDir(loaded))
+    tellFleeting(`${dataDir}/`, 'keep the data elsewhere, such as in /var/lib/sallyport');
+}
+
+function tellFleeting(path: string, nextStep: string): void {
+  const warning = fleetingPlace(path);
+  if (warning !== undefined) process.stderr.write(`${warning}: ${nextStep}.\n`);
+}
+
+/** Says of what is in a place that does not last where it is. */
+export function fleetingPlace(path: string): string | undefined {
+  const found = fleeting.find(([place]) => place.test(path));
+  return found && `${path.replace(/\/$/, '')} is ${found[1]}`;
+}
+
+function isDefaultDataDir({ settings }: LoadedConfig): boolean {
+  return settings.some(({ key, origin }) => key === 'dataDir' && origin === 'default');
 }
 
 export function unitText(
-  { config, settings }: LoadedConfig,
+  loaded: LoadedConfig,
   { user, words }: { readonly user: string; readonly words: readonly string[] },
 ): string {
-  const isDefault = settings.some(({ key, origin }) => key === 'dataDir' && origin === 'default');
+  const isDefault = isDefaultDataDir(loaded);
+  const { config } = loaded;
   const dataDir = isDefault ? stateDirectory : config.dataDir;
   const places = new Set([dataDir, dirname(embeddedStorePath({ ...config, dataDir }))]);
   const elsewhere = [...places].filter((place) => place !== stateDirectory).map(systemdWord);

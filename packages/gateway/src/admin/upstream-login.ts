@@ -16,6 +16,7 @@ import { upstreamLogins, upstreamTransport } from '../passthrough/upstream-login
 import { configOf } from './config-of.ts';
 import { ExplainedError } from './failure.ts';
 import type { ConfigFlags } from './flags.ts';
+import { printJson } from './print.ts';
 
 /** `admin upstream login`: the gateway's own login at an upstream, approved by a person in any browser (RFC 8628). */
 export async function loginUpstream(name: string | undefined, flags: ConfigFlags): Promise<void> {
@@ -32,7 +33,7 @@ export async function loginUpstream(name: string | undefined, flags: ConfigFlags
     const { stored, replaced } = await storeLogin(store, baseUrl, login);
     const { organizationId, expiresAt } = stored;
     const record = { upstream: baseUrl, organization: organizationId, expires_at: toTimestamp(expiresAt) };
-    process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+    printJson(record);
     // Nobody could end it any more: its tokens are gone from here.
     if (replaced) await revokeLogin({ ...reached, clientId: replaced.clientId }, replaced).catch(sayNotEnded);
     if (!upstream.login)
@@ -75,7 +76,7 @@ export async function logoutUpstream(name: string | undefined, flags: ConfigFlag
       transport,
       dialect: config.dialect,
     });
-    process.stdout.write(`${JSON.stringify({ upstream: upstream.url, removed }, null, 2)}\n`);
+    printJson({ upstream: upstream.url, removed });
     if (failure) process.stderr.write(`The upstream was not told: ${failure.message}\n`);
   } finally {
     await transport.close();

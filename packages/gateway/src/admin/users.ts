@@ -3,8 +3,10 @@ import type { AuthorizationServer, Organization, Role } from '@sallyport/oauth/s
 import { findAccount, memberRecord, rolesIn } from './accounts.ts';
 import { withAuthorizationServer } from './authorization.ts';
 import type { ConfigFlags } from './flags.ts';
+import { withAnotherAdmin } from './last-admin.ts';
+import { operatorCommand } from './operator-command.ts';
 import { organizationNamed } from './organization-named.ts';
-import { printJson, printList, type Columns, type PrintFlags } from './print.ts';
+import { printJson, printList, printRecord, type Columns, type PrintFlags } from './print.ts';
 
 interface OrgFlags extends ConfigFlags {
   readonly org?: string;
@@ -25,37 +27,49 @@ const columns: Columns<ReturnType<typeof memberRecord>> = {
 /** `admin user list`. */
 export async function listUsers(flags: OrgFlags & PrintFlags): Promise<void> {
   const { org } = flags;
-  const members = await withAuthorizationServer(flags, async (server) => {
-    return server.members.list(org === undefined ? undefined : (await organizationNamed(server, org)).id);
-  });
+  const listed = async (server: AuthorizationServer) =>
+    server.members.list(org === undefined ? undefined : (await organizationNamed(server, org, flags)).id);
+  const members = await withAuthorizationServer(flags, listed, { mayMake: true });
   printList(members.map(memberRecord), columns, flags);
 }
 
 /** `admin user role`: in an organization of which the account is no member yet, it becomes one. */
 export async function setUserRole(email: string, role: Role, flags: OrgFlags): Promise<void> {
   const member = await withAuthorizationServer(flags, async (server) => {
-    const { id } = await findAccount(server.accounts, email);
+    const { id } = await findAccount(server, email, flags);
     const organization =
       flags.org === undefined
-        ? await onlyOrganization(server, id, email)
-        : await organizationNamed(server, flags.org);
-    return server.members.setRole(id, organization.id, role);
+        ? await onlyOrganization(server, { id, email }, flags)
+        : await organizationNamed(server, flags.org, flags);
+    const changing = server.members.setRole(id, organization.id, role);
+    return withAnotherAdmin({ ...flags, org: organization.id }, changing);
   });
   printJson(memberRecord(member));
+}
+
+/** `admin user unlock`: also in a gateway that runs, which counts by what is in the store. */
+export async function unlockUser(email: string, flags: ConfigFlags & PrintFlags): Promise<void> {
+  const { id, wasLocked } = await withAuthorizationServer(flags, async (server) =>
+    server.members.unlock((await findAccount(server, email, flags)).id),
+  );
+  const says = wasLocked
+    ? `${email} is no longer locked out.`
+    : `${email} was not locked out.\nIf they are refused all the same, too many wrong passwords came from their network: that ends by itself; ${operatorCommand(['audit', '--action', 'network.lock'], flags)} says when.`;
+  printRecord({ id, email, was_locked: wasLocked }, () => says, flags);
 }
 
 /** `admin user remove`: of one organization, or the account as a whole. */
 export async function removeUser(email: string, flags: OrgFlags): Promise<void> {
   const { org } = flags;
   const removed = await withAuthorizationServer(flags, async (server) => {
-    const account = await findAccount(server.accounts, email);
+    const account = await findAccount(server, email, flags);
     const { id } = account;
     if (org === undefined) {
-      await server.members.remove(id);
+      await withAnotherAdmin(flags, server.members.remove(id));
       return { id, email: account.email, deleted: true };
     }
-    const organization = await organizationNamed(server, org);
-    await server.members.leave(id, organization.id);
+    const organization = await organizationNamed(server, org, flags);
+    await withAnotherAdmin({ ...flags, org: organization.id }, server.members.leave(id, organization.id));
     return { id, email: account.email, left_organization: organization.id };
   });
   printJson(removed);
@@ -63,13 +77,13 @@ export async function removeUser(email: string, flags: OrgFlags): Promise<void> 
 
 async function onlyOrganization(
   { organizations }: AuthorizationServer,
-  accountId: string,
-  email: string,
+  { id, email }: { readonly id: string; readonly email: string },
+  flags: ConfigFlags,
 ): Promise<Pick<Organization, 'id'>> {
-  const [first, second] = await organizations.of(accountId);
+  const [first, second] = await organizations.of(id);
   if (first && !second) return first.organization;
   throw new ServiceError(
     'invalid_request',
-    `${email} is a member of ${first ? 'several organizations' : 'no organization'}: name one with --org; \`sallyport-gateway admin org list\` shows them.`,
+    `${email} is a member of ${first ? 'several organizations' : 'no organization'}: name one with --org; ${operatorCommand(['org', 'list'], flags)} shows them.`,
   );
 }

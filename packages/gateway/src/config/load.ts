@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { didYouMean, isJsonObject } from '@sallyport/core';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
+import { derivedDefaults } from './derived-defaults.ts';
 import { readConfigFile } from './file.ts';
-import { configSchema, derivedDefaults, secretKeys, shortForms, type Config } from './schema.ts';
+import { configSchema, secretKeys, shortForms, type Config } from './schema.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 export interface ConfigSources {

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isLoopback } from '@sallyport/core';
 import { contract, defaultLimits, endpoints, families, headerNames } from '@sallyport/core/contract';
 import { defaultBridgeConfig, type BridgeConfig } from '@sallyport/bridge/server';
 import { defaultOAuthConfig, type OAuthConfig } from '@sallyport/oauth/server';
@@ -201,37 +200,6 @@ export const secretKeys: readonly string[] = [
 
 /** Keys that may be named by their group alone: in files, flags and the environment. */
 export const shortForms: Readonly<Record<string, string>> = { 'upstream.url': 'upstream' };
-
-/**
- * Areas that stay here where another one does, unless something is said of them: they share its records, or tell of them (the
- * organizations of `/api/bootstrap` are those of whoever logs people in).
- */
-const leaders: Readonly<Record<string, string>> = {
-  devices: 'oauth',
-  account: 'oauth',
-  sessions: 'bridge',
-  worker: 'bridge',
-  environments: 'bridge',
-};
-
-/** Defaults that follow from settings further up in the schema. */
-export const derivedDefaults: Readonly<
-  Record<string, (settings: Readonly<Record<string, unknown>>) => unknown>
-> = {
-  ...Object.fromEntries(
-    areaNames.map((name) => [
-      `areas.${name}`,
-      ({ upstream, upstreams, areas = {} }: Readonly<Record<string, unknown>>) => {
-        if (name in (upstreams as object)) return 'upstream';
-        const leader = (areas as Readonly<Record<string, Whither>>)[leaders[name] ?? ''];
-        const hasUpstream = (upstream as { url?: string }).url !== undefined;
-        return hasUpstream && leader !== 'local' ? 'upstream' : 'local';
-      },
-    ]),
-  ),
-  // Behind a public address others may stand, to whom the default account must not be told.
-  'oauth.singleUser': ({ host, publicUrl }) => isLoopback(String(host)) && publicUrl === undefined,
-};
 
 /** Where 0 stands for `never`, or for no limit. */
 const mayBeZero = new Set([

@@ -2,10 +2,8 @@ import { inDialect, ServiceError, type Dialect } from '@sallyport/core';
 import { contract, headerNames, isRateLimited, type Endpoint, type Row } from '@sallyport/core/contract';
 import { networkOf } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticator, Caller, SessionCaller, WorkerCaller } from './handler.ts';
+import type { AnyCaller, Authenticator } from './callers.ts';
 import { rateLimitHeaders, type RateLimiter } from './rate-limit.ts';
-
-export type AnyCaller = Caller | SessionCaller | WorkerCaller | undefined;
 
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
@@ -21,7 +19,7 @@ export type Gates = Readonly<Partial<Record<Row['id'], (caller: AnyCaller) => Pr
 export type Guarded = Pick<Endpoint, 'auth' | 'scope' | 'permission' | 'beta'>;
 
 /**
- * The checks that come before the body, in the order of decisions.md: credential 401, scope and permission 403,
+ * The checks that come before the body, in the order of docs/design.md: credential 401, scope and permission 403,
  * beta 403, rate 429. Gives who calls.
  */
 export async function admit(
@@ -149,16 +147,6 @@ function checkRate(
   reply.headers(rateLimitHeaders(budget));
   if (!budget.allowed)
     throw new ServiceError('rate_limited', 'Too many requests.', { retryAfterMs: budget.retryAfterMs });
-}
-
-/** What the caller's credential stands on (bridge.md rule 18). */
-export function grantOf(caller: AnyCaller): string | undefined {
-  return caller !== undefined && 'grantId' in caller ? caller.grantId : undefined;
-}
-
-/** The access token itself, which may be revoked alone. A worker's token stands on its login, by whichever access token it came. */
-export function tokenOf(caller: AnyCaller): string | undefined {
-  return caller !== undefined && 'tokenId' in caller ? caller.tokenId : undefined;
 }
 
 /** What a worker's token is given for: the row that gives it asks for no less. */

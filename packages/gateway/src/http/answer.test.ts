@@ -141,6 +141,20 @@ describe('validation', () => {
     expect((got as { admin?: unknown }).admin).toBeUndefined();
   });
 
+  test('refuses a body of next to nothing that would be millions of values', async () => {
+    await using served = await serve({
+      handlers: { telemetry: { batch: () => Promise.reject(new Error()) } },
+    });
+    const { gzipSync } = await import('node:zlib');
+    const answer = await fetch(`${served.url}/api/event_logging/v2/batch`, {
+      method: 'POST',
+      headers: { ...json, 'x-service-name': 'agent_desktop', 'content-encoding': 'gzip' },
+      body: gzipSync(`{"events":[{"a":[${'{},'.repeat(2 ** 19)}{}]}]}`),
+    });
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toMatchObject({ error: 'payload_too_large' });
+  });
+
   test('takes gzip and deflate, and refuses what is not what it says', async () => {
     let got: unknown;
     const handlers: PartialHandlers = {

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
-import { nestsTooDeep, ServiceError } from '@sallyport/core';
+import { jsonExcess, keepDigits, mayLoseDigits, maxBodyValues, ServiceError } from '@sallyport/core';
 import { defaultLimits, mediaTypes, type Encoding, type Endpoint } from '@sallyport/core/contract';
 import type { HeldBytes } from './body-budget.ts';
 import { unsupportedCoding, unsupportedMediaType } from './refusal.ts';
@@ -21,15 +21,16 @@ export async function readBody(
   held: HeldBytes,
 ): Promise<unknown> {
   const encoding = encodingOf(endpoint, request);
+  checkCoding(endpoint, request);
   const limit = endpoint.limits?.bodyBytes ?? defaultLimits.bodyBytes;
   if (encoding === 'multipart') {
     if (Number(request.headers['content-length'] ?? 0) > limit + multipartFraming) throw tooLarge(limit);
     return request;
   }
-  checkCoding(endpoint, request);
   const bytes = await collect(request, limit, held);
   if (encoding === 'protobuf') return bytes; // without a field set, a message has no bytes
   if (bytes.length > 0 && endpoint.encodings?.includes('protobuf') === true) return bytes;
+  if (bytes.length > 0 && endpoint.otlpJson) return parseOtlpJson(bytes);
   if (bytes.length > 0) return (encoding === 'form' ? parseForm : parseJson)(decodeText(bytes));
   if (endpoint.emptyBody !== undefined) return {};
   throw new ServiceError('invalid_request', 'The request has no body.');
@@ -42,12 +43,18 @@ export function isRaw(body: unknown): body is RawBody {
 /** What a form may have beside its file. */
 const multipartFraming = 1024 * 1024;
 
+/** Throws 415 for a body in a form that the row does not take. */
+export function checkMedia(endpoint: Endpoint, request: IncomingMessage): void {
+  encodingOf(endpoint, request);
+  checkCoding(endpoint, request);
+}
+
 function encodingOf(endpoint: Endpoint, request: IncomingMessage): Encoding {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   const { encodings = ['json'] } = endpoint;
   const encoding = encodings.find((one) => mediaTypes[one].includes(type ?? ''));
   if (encoding !== undefined) return encoding;
-  // An empty body needs no type (decisions.md "Empty bodies"); a form without its boundary is none.
+  // An empty body needs no type; a form without its boundary is none.
   const isEmpty =
     type === undefined || (endpoint.emptyBody !== undefined && request.headers['content-length'] === '0');
   const [usual = 'json'] = encodings;
@@ -60,7 +67,8 @@ function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 function checkCoding(endpoint: Endpoint, request: IncomingMessage): void {
-  if (!/^(identity|gzip|x-gzip|deflate)?$/.test(codingOf(request))) throw unsupportedCoding(endpoint);
+  const isKnown = endpoint.transport === 'multipart' ? /^(identity)?$/ : /^(identity|gzip|x-gzip|deflate)?$/;
+  if (!isKnown.test(codingOf(request))) throw unsupportedCoding(endpoint);
 }
 
 /** RFC 9110 8.4. */
@@ -130,14 +138,38 @@ const protoKey =
   /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"/;
 
 /** JSON without `__proto__` members, which would change what an object is once they are copied. */
-export function parseJson(text: string): unknown {
-  if (nestsTooDeep(text)) throw new ServiceError('invalid_request', 'The body nests too deeply.');
+export function parseJson(text: string, revive?: typeof keepDigits): unknown {
+  refuseExcess(text);
+  let value: unknown;
   try {
-    const drop = (key: string, value: unknown) => (key === '__proto__' ? undefined : value);
-    return JSON.parse(text, protoKey.test(text) ? drop : undefined) as unknown;
+    value = JSON.parse(text, revive);
   } catch (cause) {
     throw new ServiceError('invalid_request', 'The body is not valid JSON.', { cause });
   }
+  if (protoKey.test(text)) dropProto(value);
+  return value;
+}
+
+function refuseExcess(text: string): void {
+  const excess = jsonExcess(text);
+  if (excess === 'depth') throw new ServiceError('invalid_request', 'The body nests too deeply.');
+  if (excess === 'values')
+    throw new ServiceError('payload_too_large', `The body must not have more than ${maxBodyValues} values.`);
+}
+
+/** By a walk: a reviver takes ten times as long, and a body may have them by the hundred thousand. */
+function dropProto(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__');
+  for (const member of Object.values(value)) dropProto(member);
+}
+
+const lenientUtf8 = new TextDecoder();
+
+/** For a row with `otlpJson`. */
+export function parseOtlpJson(bytes: Uint8Array): unknown {
+  const text = lenientUtf8.decode(bytes);
+  return parseJson(text, mayLoseDigits(text) ? keepDigits : undefined);
 }
 
 /** A form as an object of strings; a repeated key is refused (RFC 6749 3.2). */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { CallOrigin } from '@sallyport/oauth/server';
+import type { Actor, CallOrigin } from '@sallyport/oauth/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /**
@@ -10,19 +10,23 @@ export interface CallOrigins {
   current(): CallOrigin | undefined;
   /** Has every request of the app remembered while it is served. */
   follow(app: FastifyInstance): void;
+  /** Does what no request asks for, in somebody's name. */
+  by<T>(actor: Actor, act: () => T): T;
 }
 
 export function createCallOrigins(): CallOrigins {
-  const requests = new AsyncLocalStorage<FastifyRequest>();
+  const origins = new AsyncLocalStorage<() => CallOrigin>();
   return {
-    current() {
-      const request = requests.getStore();
-      return request && { actor: actorOf(request), address: request.ip, requestId: request.id };
-    },
+    current: () => origins.getStore()?.(),
     follow(app) {
-      app.addHook('onRequest', (request, _reply, done) => requests.run(request, done));
+      app.addHook('onRequest', (request, _reply, done) => origins.run(() => originOf(request), done));
     },
+    by: (actor, act) => origins.run(() => ({ actor }), act),
   };
+}
+
+function originOf(request: FastifyRequest): CallOrigin {
+  return { actor: actorOf(request), address: request.ip, requestId: request.id };
 }
 
 /** Known once the request's credential is checked; a page's visitor is the engine's to tell. */

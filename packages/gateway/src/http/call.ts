@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AnyCaller } from './admission.ts';
+import type { AnyCaller } from './callers.ts';
 import { CallSignal } from './call-signal.ts';
 import type { Parts } from './validation.ts';
 

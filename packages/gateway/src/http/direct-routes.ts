@@ -31,12 +31,13 @@ const longest = 2048;
  */
 export class DirectRoutes {
   readonly #methods = new Map<string, Step>();
-  #isEmpty = true;
+  /** Those that have direct routes. */
+  readonly #taken = new Set<string>();
 
   add(method: string, url: string, direct: Direct | undefined): void {
     let step = this.#methods.get(method);
     if (step === undefined) this.#methods.set(method, (step = { named: new Map() }));
-    if (direct) this.#isEmpty = false;
+    if (direct) this.#taken.add(method);
     for (const name of url.split('/').slice(1)) {
       if (name === '*') return void (step.rest = { direct });
       if (/.[:*(]/.test(name)) throw new Error(`A route that is not understood here: ${url}.`);
@@ -47,7 +48,7 @@ export class DirectRoutes {
 
   /** `undefined`: the request is Fastify's. */
   find(method: string, path: string): Direct | undefined {
-    if (this.#isEmpty || path.length > longest || odd.test(path)) return undefined;
+    if (!this.#taken.has(method) || path.length > longest || odd.test(path)) return undefined;
     const step = this.#methods.get(method);
     return step && endOf(step, path, 1)?.direct;
   }

@@ -3,6 +3,7 @@ import type { Ids } from '@sallyport/core';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { AccessLog } from '../plugins/access-log.ts';
 import { DirectRoutes } from './direct-routes.ts';
+import { ambiguityOf } from './framing.ts';
 import { requestIdOf } from './request-id.ts';
 
 interface Refused {
@@ -40,12 +41,17 @@ export class DirectWay {
   }
 
   serve(request: IncomingMessage, response: ServerResponse): void {
-    const { url = '/', method = 'GET', headers } = request;
+    const { url = '/', method = 'GET' } = request;
     const query = url.indexOf('?');
     const path = query < 0 ? url : url.slice(0, query);
-    const direct = headers.host === undefined ? undefined : this.#routes.find(method, path);
+    const direct = ambiguityOf(request) === undefined ? this.#routes.find(method, path) : undefined;
     if (direct) direct(request, response);
-    else this.#app.routing(request, response);
+    else this.leave(request, response);
+  }
+
+  /** Leaves to Fastify what has not begun here. */
+  leave(request: IncomingMessage, response: ServerResponse): void {
+    this.#app.routing(request, response);
   }
 
   /** Begins to serve a request without Fastify, and gives its id. `row`: the contract's, for the access log. */

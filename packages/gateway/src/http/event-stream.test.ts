@@ -10,7 +10,6 @@ import { sendEventStream } from './event-stream.ts';
 import type { SseFrame } from './handler.ts';
 
 const path = '/v1/sessions/s/events/stream';
-const patience = { timeout: 10_000 };
 const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\n\r\n`;
 
 /** A stream that the test feeds; it counts what was pulled and tells when it was left. */
@@ -75,7 +74,7 @@ describe('server-sent events', () => {
     });
     feed.push({ id: '1', event: 'session.message', data: { text: 'a\nb' } });
     feed.push({ data: 'plain' });
-    await expect.poll(() => feed.state.pulled, patience).toBe(3);
+    await expect.poll(() => feed.state.pulled).toBe(3);
     feed.finish();
     expect(await answer.text()).toBe(
       'retry: 2000\n\nid: 1\nevent: session.message\ndata: {"text":"a\\nb"}\n\ndata: "plain"\n\n',
@@ -94,11 +93,11 @@ describe('server-sent events', () => {
     await clock.advance(14_000);
     feed.push({ data: 1 });
     await until('data: 1');
-    await expect.poll(() => feed.state.pulled, patience).toBe(2);
+    await expect.poll(() => feed.state.pulled).toBe(2);
     await clock.advance(14_000);
     feed.push({ data: 2 });
     expect(await until('data: 2')).not.toContain(': ka');
-    await expect.poll(() => feed.state.pulled, patience).toBe(3);
+    await expect.poll(() => feed.state.pulled).toBe(3);
     await clock.advance(30_000);
     expect((await until(': ka\n\n')).match(/: ka/g)).toHaveLength(2);
     socket.destroy();

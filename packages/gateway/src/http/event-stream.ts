@@ -17,7 +17,7 @@ export interface EventStreamOptions {
 }
 
 /**
- * Answers with server-sent events (bridge.md rule 17): headers at once, one frame in memory at a time, pulled only as
+ * Answers with server-sent events: headers at once, one frame in memory at a time, pulled only as
  * fast as the reader takes them. Settles when the stream has ended; rejects with what the frames' source threw.
  */
 export async function sendEventStream(

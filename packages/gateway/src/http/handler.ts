@@ -1,55 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Contract, Endpoint, RequestOf, ResponseOf } from '@sallyport/core/contract';
-import type { Log, Role } from '@sallyport/core';
+import type { StreamSocket } from '@sallyport/bridge/server';
+import type { Log } from '@sallyport/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OpenSocket } from './open-socket.ts';
-
-/** Who calls with an access token or an API key. */
-export interface Caller {
-  readonly accountId: string;
-  readonly organizationId: string;
-  readonly role: Role;
-  readonly permissions: readonly string[];
-  readonly scopes: readonly string[];
-  /** The login (token family) or API key behind the token: what a worker is told apart by where it sends no id. */
-  readonly grantId: string;
-  /** An access token's own id; a key has none. */
-  readonly tokenId?: string;
-  readonly isApiKey: boolean;
-}
-
-/** Who calls with a session key. */
-export interface SessionCaller {
-  readonly accountId: string;
-  readonly sessionId: string;
-}
-
-/** Who calls with a worker's JWT; times in epoch milliseconds. */
-export interface WorkerCaller {
-  readonly sessionId: string;
-  readonly environmentId: string;
-  readonly workerId: string;
-  readonly epoch: number;
-  /** The grant by which the worker got its token. */
-  readonly grantId: string;
-  readonly expiresAt: number;
-}
-
-/** Tells who a credential is of; throws `invalid_token` where it is of nobody. */
-export interface Authenticator {
-  accessToken(token: string): Promise<Caller>;
-  sessionKey(key: string): Promise<SessionCaller>;
-  ingress(token: string): Promise<WorkerCaller>;
-}
+import type { Caller, SignedInCaller, WorkerCaller } from './callers.ts';
 
 export type CallerOf<E extends Endpoint> = E['auth'] extends 'access_token'
   ? Caller
   : E['auth'] extends 'session_key'
-    ? SessionCaller
+    ? SignedInCaller
     : E['auth'] extends 'ingress'
       ? WorkerCaller
       : E['auth'] extends 'optional'
-        ? Caller | SessionCaller | undefined
+        ? Caller | SignedInCaller | undefined
         : undefined;
 
 /** Raw where the handler decodes it: see `readBody`. */
@@ -99,7 +62,7 @@ export interface SseFrame {
 
 /** Takes the socket after the upgrade; where the row has an event stream, `events` gives its frames instead. */
 export interface SocketTaker {
-  (socket: OpenSocket): void;
+  (socket: StreamSocket): void;
   readonly events?: () => AsyncIterable<SseFrame>;
 }
 

@@ -1,7 +1,8 @@
 import type { Clock, Grants } from '@sallyport/core';
 import type { Endpoint } from '@sallyport/core/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { grantOf, lastingPermission, tokenOf } from './admission.ts';
+import { grantOf, sinceOf, tokenOf } from './callers.ts';
+import { lastingPermission } from './admission.ts';
 import type { Call } from './call.ts';
 import type { Drain } from './drain.ts';
 import { sendEventStream } from './event-stream.ts';
@@ -52,7 +53,7 @@ export async function streamEvents(
   };
   drain.add(stream);
   const grantId = grantOf(call.caller);
-  if (grantId !== undefined) grants?.watch(grantId, stream);
+  if (grantId !== undefined) grants?.watch(grantId, stream, sinceOf(call.caller));
   try {
     await sendEventStream(reply.raw, framesOf(result), {
       clock,

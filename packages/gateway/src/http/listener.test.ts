@@ -4,9 +4,11 @@ import { connect, type Socket } from 'node:net';
 import { neutralDialect, systemClock } from '@sallyport/core';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { echo } from '../../test/heard.ts';
 import { testAuthenticator } from '../../test/serve.ts';
 import { createApp, type App } from '../app.ts';
 import { listen, type Listener } from './listener.ts';
+import { maxPipelined } from './pipelining.ts';
 import { upgradableIn } from './upgradable.ts';
 
 const path = '/v1/code/sessions/s/worker/events/stream';
@@ -45,9 +47,7 @@ async function open(): Promise<void> {
       authenticator: testAuthenticator,
       handlers: {
         worker: {
-          stream: async () => (socket) => {
-            socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
-          },
+          stream: async () => echo,
         },
       },
     },
@@ -166,5 +166,41 @@ describe('while the gateway starts', () => {
     await arrived;
     await listener.close();
     await Promise.all(closed);
+  });
+});
+
+describe('requests that are sent before the answers to earlier ones', () => {
+  const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  async function answersTo(requests: string): Promise<readonly string[]> {
+    const socket = (await sent(requests)).setEncoding('latin1');
+    let text = '';
+    socket.on('data', (chunk: string) => (text += chunk));
+    await once(socket, 'close');
+    return text.split('HTTP/1.1 ').slice(1);
+  }
+
+  const last = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+  test('are answered in their order, as many as may wait', async () => {
+    await starting(1);
+    await open();
+    const answers = await answersTo(request.repeat(maxPipelined - 1) + last);
+    expect(answers).toHaveLength(maxPipelined);
+    expect(answers.filter((answer) => /^connection: close/im.test(answer))).toEqual([answers.at(-1)]);
+  });
+
+  test('are served up to a bound, and the connection ends with the last one', async () => {
+    await starting(1);
+    let served = 0;
+    listener.server.prependListener('request', (_request, response) => {
+      response.once('finish', () => served++);
+    });
+    await open();
+    const answers = await answersTo(request.repeat(1000));
+    expect(answers).toHaveLength(maxPipelined + 1);
+    expect(answers.every((answer) => answer.startsWith('200 '))).toBe(true);
+    expect(answers.filter((answer) => /^connection: close/im.test(answer))).toEqual([answers.at(-1)]);
+    expect(served).toBe(maxPipelined + 1);
   });
 });

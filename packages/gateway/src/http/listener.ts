@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { Pipelining } from './pipelining.ts';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => unknown;
 type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => unknown;
@@ -45,6 +46,7 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
   let clientError: Serving['clientError'] = (_error, socket) => socket.destroy();
   let upgrade: Upgrade = (request, socket, head) =>
     held.push({ socket, release: () => upgrade(request, socket, head) });
+  const pipelining = new Pipelining();
   const server = createServer(
     {
       requestTimeout: 300_000, // a feedback bundle of 50 MiB over a slow line
@@ -55,7 +57,9 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
       keepAliveInitialDelay: 60_000,
       shouldUpgradeCallback: (request) => upgradable(request),
     },
-    (request, response) => serve(request, response),
+    (request, response) => {
+      if (pipelining.admits(request, response)) serve(request, response);
+    },
   );
   server.on('clientError', (error, socket) => clientError(error, socket as never));
   // Expectations are optional to heed (RFC 9110 10.1.1); Node's own 417 has no body.

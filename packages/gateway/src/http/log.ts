@@ -22,7 +22,9 @@ export function createLog(
 const errorNames = ['type', 'message', 'stack', 'code', 'errcode', 'syscall'] as const;
 
 /** Nothing else that an error has: undici's of malformed answers have the bytes, and PostgreSQL's the values of a row. */
-function errorFields(error: Error): object {
+function errorFields(error: unknown): object {
+  // Of a cause that came from another thread the message is all that there is.
+  if (!(error instanceof Error)) return { message: String(error) };
   const said: Readonly<Record<string, unknown>> = stdSerializers.err(error);
   return Object.fromEntries(errorNames.map((name) => [name, said[name]]));
 }

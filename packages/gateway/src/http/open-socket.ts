@@ -1,33 +1,21 @@
 import type { Socket } from 'node:net';
-import { closeCodes, type SocketListener, type StreamSocket } from '@sallyport/bridge/server';
-import type { Clock, GrantListener, Grants } from '@sallyport/core';
+import { closeCodes, type SocketListener } from '@sallyport/bridge/server';
+import type { GrantListener } from '@sallyport/core';
 import { WebSocket, type RawData } from 'ws';
-import { grantOf, tokenOf, type AnyCaller } from './admission.ts';
-import type { Drain, OpenStream } from './drain.ts';
+import type { AcceptedSocket, Opening, OpenSocketOptions } from './accepted-socket.ts';
+import { grantOf, sinceOf, tokenOf } from './callers.ts';
+import type { OpenStream } from './drain.ts';
 import { connectionEnded, type EndListener } from './ending.ts';
 import { pieces } from './pieces.ts';
 
 /** How long a client has to answer the closing frame. */
 const closingMs = 1000;
 
-export interface OpenSocketOptions {
-  readonly clock: Clock;
-  readonly drain: Drain;
-  readonly grants?: Grants;
-}
-
-export interface Opening {
-  readonly caller: AnyCaller;
-  /** What the caller has to be allowed for as long as it lasts. */
-  readonly permission: string | undefined;
-  readonly endListeners: readonly EndListener[];
-}
-
 /**
  * A WebSocket as the engines have it: what listens to it is an object, the drain ends it, and so does the end of what its
  * caller's credential stands on. One object is all of it: there are thousands.
  */
-export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, GrantListener {
+export class OpenSocket extends WebSocket implements AcceptedSocket, OpenStream, GrantListener {
   /** What carries it. */
   connection: Socket | undefined;
   permission: string | undefined;
@@ -37,7 +25,6 @@ export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, G
   #endListeners: readonly EndListener[] = [];
   #options: OpenSocketOptions | undefined;
 
-  /** Has it ended when its time has come; `endListeners` are told once it is gone. */
   open({ caller, permission, endListeners }: Opening, options: OpenSocketOptions): void {
     this.permission = permission;
     this.tokenId = tokenOf(caller);
@@ -45,7 +32,7 @@ export class OpenSocket extends WebSocket implements StreamSocket, OpenStream, G
     this.#endListeners = endListeners;
     this.#options = options;
     this.on('close', OpenSocket.#onClose);
-    if (this.#grantId !== undefined) options.grants?.watch(this.#grantId, this);
+    if (this.#grantId !== undefined) options.grants?.watch(this.#grantId, this, sinceOf(caller));
     options.drain.add(this);
   }
 

@@ -41,7 +41,7 @@ interface Step {
 }
 
 /**
- * The checks of a row in the order of decisions.md, each with what passes it. A request that fails them all is refused by the
+ * The checks of a row in their order (docs/design.md), each with what passes it. A request that fails them all is refused by the
  * first; mended there, by the next; in the end it reaches the handler.
  */
 function stepsOf(endpoint: Endpoint): readonly Step[] {

@@ -1,5 +1,8 @@
 import { inDialect, type Dialect } from '@sallyport/core';
-import type { Endpoint } from '@sallyport/core/contract';
+import type { Endpoint, Row } from '@sallyport/core/contract';
+
+/** Where rows are served beside the paths that the contract has: what follows from the configuration. By the row. */
+export type MorePaths = Readonly<Partial<Record<Row['id'], string>>>;
 
 /** The row's path as Fastify's router writes it: `/v1/environments/:env_id`. */
 export function routePath(endpoint: Pick<Endpoint, 'path'>, dialect: Dialect): string {

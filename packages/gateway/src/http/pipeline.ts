@@ -1,16 +1,19 @@
 import { ServiceError, type Clock, type Dialect, type Grants } from '@sallyport/core';
-import { endpoints, type Endpoint } from '@sallyport/core/contract';
+import { endpoints, type Endpoint, type Row } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admit, readmit, slowBodyMs, type AdmissionOptions, type AnyCaller } from './admission.ts';
+import type { AnyCaller } from './callers.ts';
+import { admit, readmit, slowBodyMs, type AdmissionOptions } from './admission.ts';
 import { sendAnswer } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyBudget, HeldBytes } from './body-budget.ts';
 import { Call } from './call.ts';
 import type { Traffic } from '../metrics/traffic.ts';
+import type { DirectWay } from './direct-way.ts';
 import type { Drain } from './drain.ts';
 import { Held, type Handlers, type SocketTaker, type SseFrame } from './handler.ts';
 import { openSocket, streamEvents } from './lasting.ts';
-import { routePath } from './paths.ts';
+import { routePath, type MorePaths } from './paths.ts';
+import { publicDocument, type PublicDocuments } from './public-documents.ts';
 import type { UpgradeRouter } from './upgrades.ts';
 import { validate, type Parts } from './validation.ts';
 
@@ -19,6 +22,10 @@ export type PartialHandlers = { readonly [A in keyof Handlers]?: Partial<Handler
 
 export interface PipelineOptions extends AdmissionOptions {
   readonly handlers: PartialHandlers;
+  /** What is answered past the pipeline where nothing else is asked of it; its row has a handler, too. */
+  readonly documents?: PublicDocuments | undefined;
+  readonly morePaths?: MorePaths | undefined;
+  readonly directWay: DirectWay;
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly drain: Drain;
@@ -55,30 +62,36 @@ function registerRow(app: FastifyInstance, endpoint: Endpoint, options: Pipeline
   const { upgrades } = options;
   const row: ServedRow = { endpoint, handler: handlerOf(options.handlers, endpoint) };
   const meter = options.traffic.meter({ area: endpoint.area, row: endpoint.id, upstream: '' });
-  app.route({
-    method: endpoint.method,
-    url: routePath(endpoint, options.dialect),
-    config: { endpoint },
-    // HEAD is GET without the body, and safe: not where GET hands something out for good.
-    exposeHeadRoute: endpoint.permission !== 'write' && endpoint.transport !== 'websocket',
-    onRequest: async (request, reply) => {
-      meter.count(reply.raw);
-      if (upgrades.isUpgrade(request.raw)) {
-        // RFC 6455 4.4. Whoever is refused sees that no proxy took the upgrade away: `sallyport doctor` asks for that.
-        reply.header('sec-websocket-version', '13');
-        upgrades.checkPace();
-      }
-      request.caller = await admit(endpoint, request, reply, options);
-    },
-    // Answers by `reply`, and not by a promise that would be kept as long as a poll is held.
-    handler: (request, reply) => {
-      const served =
-        endpoint.body === undefined
-          ? serve(row, request, reply, undefined, options)
-          : serveBody(row, request, reply, options);
-      served.catch((error: unknown) => refuse(reply, error));
-    },
-  });
+  const document = options.documents?.[endpoint.id as Row['id']];
+  const direct = document && publicDocument({ ...options, endpoint, document, meter });
+  const more = options.morePaths?.[endpoint.id as Row['id']];
+  const route = (url: string) =>
+    app.route({
+      method: endpoint.method,
+      url,
+      config: { endpoint, direct },
+      // HEAD is GET without the body, and safe: not where GET hands something out for good.
+      exposeHeadRoute: endpoint.permission !== 'write' && endpoint.transport !== 'websocket',
+      onRequest: async (request, reply) => {
+        meter.count(reply.raw);
+        if (upgrades.isUpgrade(request.raw)) {
+          // RFC 6455 4.4. Whoever is refused sees that no proxy took the upgrade away: `sallyport doctor` asks for that.
+          reply.header('sec-websocket-version', '13');
+          upgrades.checkPace();
+        }
+        request.caller = await admit(endpoint, request, reply, options);
+      },
+      // Answers by `reply`, and not by a promise that would be kept as long as a poll is held.
+      handler: (request, reply) => {
+        const served =
+          endpoint.body === undefined
+            ? serve(row, request, reply, undefined, options)
+            : serveBody(row, request, reply, options);
+        served.catch((error: unknown) => refuse(reply, error));
+      },
+    });
+  route(routePath(endpoint, options.dialect));
+  if (more !== undefined) route(more);
 }
 
 async function serveBody(

@@ -17,7 +17,7 @@ export interface RefusalContext {
   readonly realm: string;
 }
 
-/** Renders an error in the one shape of decisions.md ("Error body") with the headers that go with its code. */
+/** Renders an error in the one shape of docs/errors.md with the headers that go with its code. */
 export function toRefusal(error: ServiceError, context: RefusalContext): Refusal {
   const { endpoint, requestId } = context;
   const challenge = challengeFor(error, context);
@@ -82,8 +82,13 @@ export function unsupportedMediaType(endpoint?: Endpoint): ServiceError {
 /** The bad field by which the refusal of a content encoding is told from that of a content type. */
 export const codingIssue = 'headers/content-encoding';
 
+/** A form goes straight to its handler: nothing is decompressed on the way. */
+export function acceptedCodings(endpoint: Endpoint | undefined): string {
+  return endpoint?.transport === 'multipart' ? 'identity' : 'gzip, deflate';
+}
+
 export function unsupportedCoding(endpoint: Endpoint): ServiceError {
-  const message = 'must be gzip, deflate or identity';
+  const message = `must be one of: ${acceptedCodings(endpoint)}`;
   return unsupported(endpoint, `The content encoding ${message}.`, [{ path: codingIssue, message }]);
 }
 

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sentCredential } from './admission.ts';
 import { lingerOnClose } from './linger.ts';
 import { toOtlpRefusal } from './otlp-refusal.ts';
-import { codingIssue, toRefusal, toServiceError, type Refusal } from './refusal.ts';
+import { acceptedCodings, codingIssue, toRefusal, toServiceError, type Refusal } from './refusal.ts';
 
 export interface Refusals {
   /** For what a route, or Fastify on its way to one, has thrown. */
@@ -58,7 +58,7 @@ export function createRefusals(options: {
         lingerOnClose(request.raw);
       }
       if (error.issues.some(({ path }) => path === codingIssue))
-        reply.header('accept-encoding', 'gzip, deflate'); // RFC 9110 15.5.16
+        reply.header('accept-encoding', acceptedCodings(endpoint)); // RFC 9110 15.5.16
       void reply
         .code(status)
         .headers({ [headerNames.requestId]: request.id, ...headers })
@@ -66,6 +66,8 @@ export function createRefusals(options: {
     },
 
     onClientError(error, socket) {
+      // Bytes behind the last request of a connection: its answer is the last one, and ends the connection.
+      if (error.code === 'HPE_CLOSED_CONNECTION') return;
       if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
       const requestId = options.ids.next('req');
       const refusal = toRefusal(unreadable(error), { ...options, requestId, sentCredential: false });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { GrantListener, Grants } from '@sallyport/core';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { heard } from '../../test/heard.ts';
 import { serve } from '../../test/serve.ts';
 import type { PartialHandlers } from './pipeline.ts';
 
@@ -12,6 +13,7 @@ const headers = { authorization: 'Bearer worker', 'vendor-version': '2023-06-01'
 function someGrants() {
   const watches = new Map<string, GrantListener>();
   const grants: Grants = {
+    changes: 0,
     watch: (grantId, listener) => void watches.set(grantId, listener),
     unwatch: (grantId) => void watches.delete(grantId),
   };
@@ -20,13 +22,13 @@ function someGrants() {
 
 test('a WebSocket whose grant is revoked is closed with 4403, and nothing is heard of it any more', async () => {
   const { grants, watches } = someGrants();
-  const heard: string[] = [];
+  const texts: string[] = [];
   const handlers: PartialHandlers = {
     worker: {
       stream: async () => (socket) => {
-        socket.on('message', (data: Buffer) => {
-          heard.push(data.toString());
-          socket.send('heard');
+        heard(socket, (text) => {
+          texts.push(text);
+          socket.sendText('heard', () => undefined);
         });
       },
     },
@@ -39,7 +41,7 @@ test('a WebSocket whose grant is revoked is closed with 4403, and nothing is hea
   watches.get('grant')?.revoked();
   socket.send('after');
   const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
-  expect([code, reason.toString(), heard]).toEqual([4403, 'revoked', ['before']]);
+  expect([code, reason.toString(), texts]).toEqual([4403, 'revoked', ['before']]);
   await expect.poll(() => watches.size).toBe(0);
 });
 

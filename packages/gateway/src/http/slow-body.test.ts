@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reachedHandlers } from '../../test/every-row.ts';
 import { serve, testAuthenticator, type ServedApp } from '../../test/serve.ts';
 import { slowCall } from '../../test/slow-call.ts';
-import type { Authenticator } from './handler.ts';
+import type { Authenticator } from './callers.ts';
 
 let isRevoked = false;
 /** Of a kind of credential, as long as it stands. */

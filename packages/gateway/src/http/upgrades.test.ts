@@ -2,26 +2,21 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { StreamSocket } from '@sallyport/bridge/server';
 import { ServiceError, systemRandom } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { gate } from '../../test/gate.ts';
+import { echo } from '../../test/heard.ts';
 import { serve } from '../../test/serve.ts';
 import { createTraffic } from '../metrics/traffic.ts';
-import type { OpenSocket } from './open-socket.ts';
 import type { PartialHandlers } from './pipeline.ts';
 
 const path = '/v1/code/sessions/s/worker/events/stream';
 const good = { authorization: 'Bearer worker', 'vendor-version': '2023-06-01' };
 
-const echo: PartialHandlers = {
-  worker: {
-    stream: async () => (socket) => {
-      socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
-    },
-  },
-};
+const echoing: PartialHandlers = { worker: { stream: async () => echo } };
 
 /** The HTTP answer to an upgrade that is refused. */
 async function refused(port: number, headers: Record<string, string>, at = path) {
@@ -42,7 +37,7 @@ async function refused(port: number, headers: Record<string, string>, at = path)
 test('a storm of upgrades is sent away before anybody is asked who they are', async () => {
   const clock = new ManualClock();
   const random = { ...systemRandom, fraction: () => 0.5 };
-  await using served = await serve({ handlers: echo }, { clock, random });
+  await using served = await serve({ handlers: echoing }, { clock, random });
   for (let round = 0; round < 200; round++) expect((await refused(served.port, {})).status).toBe(401);
   const answer = await refused(served.port, good);
   expect([answer.status, answer.body['error']]).toEqual([503, 'overloaded']);
@@ -53,7 +48,7 @@ test('a storm of upgrades is sent away before anybody is asked who they are', as
 
 describe('an upgrade', () => {
   test('that passes its checks becomes a WebSocket', async () => {
-    await using served = await serve({ handlers: echo });
+    await using served = await serve({ handlers: echoing });
     const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
     await once(socket, 'open');
     socket.send('hello');
@@ -69,7 +64,7 @@ describe('an upgrade', () => {
     const taken = gate();
     let told = 0;
     const tell = () => ++told === 16 && taken.open(); // of 64 KiB each
-    const stream = async () => (socket: OpenSocket) => socket.sendText(text, tell);
+    const stream = async () => (socket: StreamSocket) => socket.sendText(text, tell);
     await using served = await serve({ handlers: { worker: { stream } } });
     const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
     const [data] = (await once(socket, 'message')) as [Buffer];
@@ -85,7 +80,7 @@ describe('an upgrade', () => {
     ['no version', { authorization: 'Bearer worker' }, 400, 'invalid_request'],
     ['another version', { ...good, 'vendor-version': '2020-01-01' }, 400, 'invalid_request'],
   ])('with %s is refused over HTTP, in the one shape', async (_name, headers, status, error) => {
-    await using served = await serve({ handlers: echo });
+    await using served = await serve({ handlers: echoing });
     const answer = await refused(served.port, headers);
     expect([answer.status, answer.body['error']]).toEqual([status, error]);
     expect(answer.body['request_id']).toBe(answer.headers['request-id']);
@@ -102,13 +97,13 @@ describe('an upgrade', () => {
   });
 
   test('elsewhere is served as HTTP', async () => {
-    await using served = await serve({ handlers: echo });
+    await using served = await serve({ handlers: echoing });
     expect((await refused(served.port, good, '/nothing')).status).toBe(404);
     expect((await refused(served.port, good, '/v1/sessions')).status).toBe(401);
   });
 
   test('that is none is told what to send', async () => {
-    await using served = await serve({ handlers: echo });
+    await using served = await serve({ handlers: echoing });
     const answer = await fetch(served.url + path, { headers: good });
     expect([answer.status, answer.headers.get('upgrade')]).toEqual([400, 'websocket']);
     const posted = await fetch(served.url + path, { method: 'POST' });
@@ -116,7 +111,7 @@ describe('an upgrade', () => {
   });
 
   test('with a broken handshake is 400', async () => {
-    await using served = await serve({ handlers: echo });
+    await using served = await serve({ handlers: echoing });
     const socket = connect(served.port, '127.0.0.1');
     const lines = Object.entries({ ...good, 'sec-websocket-version': '8', 'sec-websocket-key': 'short' });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -168,7 +163,7 @@ test('of a frame that is not whole it is known how far it came', async () => {
   const before = bytesRead();
   const [{ socket: line }] = await upgraded;
   line.write(Buffer.from([0x81, 0xfe, 1000 >> 8, 1000 & 0xff]));
-  await vi.waitFor(() => expect(bytesRead() - before).toBe(4));
+  await expect.poll(() => bytesRead() - before).toBe(4);
   socket.terminate();
 });
 
@@ -193,14 +188,16 @@ test('an open socket is counted until it is gone, and lets its request go', asyn
   await once(socket, 'open');
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  await vi.waitFor(() => {
-    collect();
-    expect(request?.deref()).toBeUndefined();
-  });
+  await expect
+    .poll(() => {
+      collect();
+      return request?.deref();
+    })
+    .toBeUndefined();
   const meter = countedBy(traffic);
   expect(meter.inFlight).toBe(1);
   socket.terminate();
-  await vi.waitFor(() => expect([meter.inFlight, meter.requests[0]]).toEqual([0, 1]));
+  await expect.poll(() => [meter.inFlight, meter.requests[0]]).toEqual([0, 1]);
 });
 
 test('one whose caller leaves in the turn of the switch is counted once', async () => {
@@ -217,12 +214,12 @@ test('one whose caller leaves in the turn of the switch is counted once', async 
   const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
   await once(socket, 'error');
   const meter = countedBy(traffic);
-  await vi.waitFor(() => expect(meter.inFlight).toBe(0));
+  await expect.poll(() => meter.inFlight).toBe(0);
   expect(meter.requests.reduce((sum, count) => sum + count)).toBe(1);
 });
 
 test('a frame over 1 MiB closes the socket with 1009', async () => {
-  await using served = await serve({ handlers: echo });
+  await using served = await serve({ handlers: echoing });
   const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good });
   await once(socket, 'open');
   socket.send('x'.repeat(1024 * 1024 + 1));
@@ -231,7 +228,7 @@ test('a frame over 1 MiB closes the socket with 1009', async () => {
 });
 
 test('a drain closes sockets with 1012', async () => {
-  const served = await serve({ handlers: echo });
+  const served = await serve({ handlers: echoing });
   const sockets = Array.from(
     { length: 5 },
     () => new WebSocket(`ws://127.0.0.1:${served.port}${path}`, { headers: good }),

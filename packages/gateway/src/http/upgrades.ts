@@ -3,10 +3,11 @@ import type { Socket } from 'node:net';
 import { maxFrameBytes } from '@sallyport/bridge/server';
 import { ServiceError, type Clock, type Random } from '@sallyport/core';
 import { WebSocketServer } from 'ws';
+import type { AcceptedSocket } from './accepted-socket.ts';
 import { connectionEnded, endLater, type EndListener } from './ending.ts';
 import { OpenSocket } from './open-socket.ts';
 
-/** Handshakes a second; beyond, clients are sent away before the store is asked anything (bridge.md rule 10). */
+/** Handshakes a second; beyond, clients are sent away before the store is asked anything. */
 const handshakesPerSecond = 200;
 
 /**
@@ -24,7 +25,7 @@ export interface UpgradeRouter {
   accept(
     request: IncomingMessage,
     requestId: string,
-    open: (socket: OpenSocket, endListeners: readonly EndListener[]) => void,
+    open: (socket: AcceptedSocket, endListeners: readonly EndListener[]) => void,
   ): void;
   /** Hands the bare connection over, in place of an answer. */
   take(request: IncomingMessage): Taken;

@@ -1,20 +1,7 @@
 import type { Metric } from 'prom-client';
-import { histogramValues, trafficFamilies } from './families.ts';
+import { histogramValues, trafficFamilies, type MetricFamily } from './metric-families.ts';
 import type { Stat, StatSource, Timing } from './sources.ts';
 import type { Traffic } from './traffic.ts';
-
-/** One metric with its values, as prom-client renders it. */
-export interface Family {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly values: readonly {
-    readonly value: number;
-    readonly labels: Readonly<Record<string, string | number>>;
-    /** Where it is not the family's: `..._bucket`. */
-    readonly metricName?: string;
-  }[];
-}
 
 /** The counters as Prometheus text. */
 export interface Exposition {
@@ -45,7 +32,7 @@ export async function createExposition(
   };
 }
 
-function statFamilies(stats: readonly (Stat | Timing)[]): Family[] {
+function statFamilies(stats: readonly (Stat | Timing)[]): MetricFamily[] {
   return [...Map.groupBy(stats, ({ name }) => name)].map(([name, same]) => ({
     name,
     help: same[0]?.help ?? '',
@@ -57,7 +44,7 @@ function statFamilies(stats: readonly (Stat | Timing)[]): Family[] {
 }
 
 /** All that a registry asks of a metric. */
-function asMetric(family: Family): Metric {
+function asMetric(family: MetricFamily): Metric {
   const named = { ...family, name: `sallyport_${family.name}` };
   const values = family.values.map((value) => ({
     ...value,

@@ -23,13 +23,27 @@ export type StatSource = () => readonly (Stat | Timing)[] | Promise<readonly (St
 const breakerValues: Readonly<Record<BreakerState, number>> = { closed: 0, 'half-open': 1, open: 2 };
 
 export function breakerStats(
-  breakers: Iterable<{ readonly origin: string; readonly state: BreakerState }>,
+  breakers: readonly {
+    readonly origin: string;
+    readonly state: BreakerState;
+    readonly changes: Readonly<Record<BreakerState, number>>;
+  }[],
 ): readonly Stat[] {
-  return [...breakers].map(({ origin, state }) => ({
+  const states = breakers.map(({ origin, state }): Stat => ({
     name: 'upstream_breaker_state',
     help: '0: closed; 1: half-open, one try at a time; 2: open, nothing is sent',
     type: 'gauge',
     value: breakerValues[state],
     labels: { upstream: origin },
   }));
+  const changes = breakers.flatMap((breaker) =>
+    Object.entries(breaker.changes).map(([to, value]): Stat => ({
+      name: 'upstream_breaker_changes_total',
+      help: 'How often the breaker became that',
+      type: 'counter',
+      value,
+      labels: { upstream: breaker.origin, to },
+    })),
+  );
+  return [...states, ...changes];
 }

@@ -10,6 +10,7 @@ import { createDevicePage } from './device.ts';
 import { html } from './html.ts';
 import { waitText } from './moment.ts';
 import { createPasswordPage } from './password.ts';
+import type { PagePath } from './paths.ts';
 import { createSetupPage } from './setup.ts';
 import { createSignInPages } from './sign-in.ts';
 import { createVisits, type Fields, type Visit } from './visit.ts';
@@ -60,13 +61,13 @@ export function createPages(
       reply.code(204).header('cache-control', 'public, max-age=86400').send(),
     );
 
-    const get = (path: string, show: Show) => {
+    const get = (path: PagePath, show: Show) => {
       app.get(path, async (request, reply) => {
         const visit = await visits.visit(request, reply);
         return reply.send(toDocument(reply, await show(visit)));
       });
     };
-    const post = (path: string, submit: Submit, placeOf: PlaceOf = () => path) => {
+    const post = (path: PagePath, submit: Submit, placeOf: PlaceOf = () => path) => {
       app.post(path, async (request, reply) => {
         const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
         if (!visits.isOurs(request, fields)) return reply.send(toDocument(reply, voidForm(placeOf(fields))));
@@ -125,7 +126,7 @@ export function createPages(
 }
 
 /** The page with the one parameter that its form had hidden. */
-function about(path: string, name: string): PlaceOf {
+function about(path: PagePath, name: string): PlaceOf {
   return (fields) => `${path}?${new URLSearchParams({ [name]: fields.get(name) ?? '' }).toString()}`;
 }
 

@@ -7,6 +7,12 @@ import { html } from './html.ts';
 import { goTo, noticeOf } from './notice.ts';
 import { localPath, type Fields, type Visit, type Visits } from './visit.ts';
 
+/** The same for an address that is nobody's: who guesses is not to learn which there are. */
+const lockedOut = html`<p class="dim">
+  Locked out? An admin of your organization ends that with
+  <code>sallyport admin people unlock</code>.
+</p>`;
+
 /** `/login` and `/logout`. */
 export interface SignInPages {
   show(visit: Visit): Promise<Answer>;
@@ -80,6 +86,7 @@ export function createSignInPages(server: AuthorizationServer, visits: Visits): 
           })}
           <button>Sign in</button>
         </form>
+        ${error?.code === 'rate_limited' ? lockedOut : undefined}
         <p class="dim">
           No password yet, or forgotten? Whoever runs the gateway sets one with
           <code>sallyport-gateway admin user password</code>.

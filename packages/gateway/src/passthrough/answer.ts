@@ -4,12 +4,12 @@ import type { Control } from '@sallyport/core/http1';
 import type { Drain } from '../http/drain.ts';
 import { whenEnded } from '../http/ending.ts';
 import { lingerOnClose } from '../http/linger.ts';
+import { writeWhole } from '../http/whole-answer.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import { responseHeaders, withBody, withoutLength, type ResponseHeaders } from './headers.ts';
 import { Copy, type Inspect, type Inspection } from './inspection.ts';
 import { comment, KeepAlive } from './keep-alive.ts';
 import type { Passing } from './passing.ts';
-import { writeWhole } from './whole-answer.ts';
 
 /** Bodies up to this long are worth a copy. */
 const smallBytes = 8 * 1024;
@@ -166,7 +166,7 @@ export class Answer {
   }
 
   /** All of a short answer at once, where nothing about it is special. */
-  #writeWhole(body: Buffer): boolean {
+  #writeWhole(body: string): boolean {
     const head = this.#head;
     const isPlain = head !== undefined && !this.#around.drain.draining;
     return isPlain && writeWhole(this.#raw, head, body);
@@ -176,10 +176,11 @@ export class Answer {
     const raw = this.#raw;
     if (chunk.length === this.#length) {
       this.ended = true;
-      if (chunk.length <= smallBytes && this.#writeWhole(chunk)) return;
-      this.#writeHead();
       // Node joins a head and a string to one write; for a buffer it makes two of them.
-      if (chunk.length <= smallBytes) raw.end(chunk.toString('latin1'), 'latin1');
+      const small = chunk.length <= smallBytes ? chunk.toString('latin1') : undefined;
+      if (small !== undefined && this.#writeWhole(small)) return;
+      this.#writeHead();
+      if (small !== undefined) raw.end(small, 'latin1');
       else raw.end(chunk);
     } else {
       this.#writeHead();

@@ -2,7 +2,7 @@ import { isJsonObject, ServiceError, type Dialect, type Issue } from '@sallyport
 import { defaultLimits, mediaTypes, refusalStatuses, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyRequest } from 'fastify';
 import type { ValidationMode } from '../config/schema.ts';
-import { parseForm, parseJson } from '../http/body.ts';
+import { parseForm, parseJson, parseOtlpJson } from '../http/body.ts';
 import { validate } from '../http/validation.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import type { Drift, Side } from './drift.ts';
@@ -87,6 +87,7 @@ function parsed(endpoint: Endpoint, { headers }: FastifyRequest, body: Buffer | 
   }
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (mediaTypes.form.includes(type)) return parseForm(body.toString());
+  if (endpoint.otlpJson) return parseOtlpJson(body);
   return mediaTypes.multipart.includes(type) ? unread : parseJson(body.toString());
 }
 

@@ -96,7 +96,7 @@ export function deliverBy({ upstream, credential, login, clock }: DeliverOptions
       );
     } catch (error) {
       if (signal.aborted) upstream.breaker.released();
-      else upstream.breaker.failed();
+      else upstream.breaker.failed(error);
       refusals.released();
       signal.throwIfAborted();
       return later((error as Error).message);

@@ -3,42 +3,13 @@ import { ServiceError, type Timer } from '@sallyport/core';
 import { MalformedRequest, type AnswerHandler, type AnswerHead, type Control } from '@sallyport/core/http1';
 import type { OpenStream } from '../http/drain.ts';
 import { whenEnded, type EndListener } from '../http/ending.ts';
-import type { Meter } from '../metrics/traffic.ts';
 import { Answer, type Surroundings } from './answer.ts';
+import { Attempts } from './attempts.ts';
 import { breakerOpen, malformed, noneFree, timedOut, tooSlow, unreachable } from './failures.ts';
 import { trailersOf } from './headers.ts';
-import type { Inspect } from './inspection.ts';
+import type { Outbound } from './outbound.ts';
 import type { Passing } from './passing.ts';
 import { Upload } from './upload.ts';
-import type { Upstream } from './upstreams.ts';
-
-/** One request, ready for its upstream. */
-export interface Outbound {
-  readonly upstream: Upstream;
-  readonly path: string;
-  readonly headers: string[];
-  readonly body: Buffer | Upload | null;
-  /** What follows a body in chunks. */
-  readonly trailers: (() => readonly string[]) | undefined;
-  /** How long the answer may take to begin, from when the request is with the upstream. */
-  readonly headersMs: number;
-  /** How long it may pause, and the upload too. */
-  readonly idleMs: number;
-  /** Whether it may be sent again although it may have arrived. */
-  readonly isSafe: boolean;
-  /** Whether the answer is a stream without an end, which its reader takes up elsewhere when the gateway drains. */
-  readonly isEndless: boolean;
-  /** Whether the caller asks for the answer to be held back until there is something to say. */
-  readonly isHeld: boolean;
-  readonly meter: Meter;
-  readonly inspect: Inspect | undefined;
-  /** The headers with another credential, after this one was refused. */
-  readonly renew: (() => Promise<string[]>) | undefined;
-  /** Takes the connection once the upstream has switched protocols. */
-  readonly upgrade: ((headers: readonly string[], socket: Duplex) => void) | undefined;
-}
-
-const maxRetries = 2;
 
 /**
  * Takes a request to its upstream and the answer back: headers as soon as they come, bodies with the back-pressure of the
@@ -49,16 +20,13 @@ export class Exchange implements AnswerHandler, EndListener {
   readonly #outbound: Outbound;
   readonly #around: Surroundings;
   readonly #answer: Answer;
+  readonly #attempts: Attempts;
   #headers: string[];
   #control: Control | undefined;
-  /** The upstream may have heard of it. */
-  #isUnderWay = false;
   #timer: Timer | undefined;
   #sentAt = 0;
-  #attempts = 0;
   /** The answer at hand is about a credential that is being renewed. */
   #discards = false;
-  #renewed = false;
   /** The caller has hung up, or has been told that there is no answer: nobody waits for one. */
   #gone = false;
   /** What the drain has of it. */
@@ -70,6 +38,7 @@ export class Exchange implements AnswerHandler, EndListener {
     this.#around = around;
     this.#headers = outbound.headers;
     this.#answer = new Answer(passing, around, outbound.meter);
+    this.#attempts = new Attempts(outbound);
   }
 
   start(): void {
@@ -89,7 +58,7 @@ export class Exchange implements AnswerHandler, EndListener {
     const { upstream, path, body, headersMs, idleMs, trailers, upgrade } = this.#outbound;
     const waitMs = upstream.breaker.admit();
     if (waitMs > 0) return this.#refuse(breakerOpen(upstream.origin, waitMs));
-    this.#isUnderWay = false;
+    this.#attempts.begin();
     this.#sentAt = this.#around.clock.monotonic();
     this.#await(body instanceof Upload ? Math.max(headersMs, idleMs) : headersMs);
     const { method = 'GET' } = this.#passing.raw;
@@ -111,8 +80,9 @@ export class Exchange implements AnswerHandler, EndListener {
       const { upstream, body } = this.#outbound;
       if (this.#control?.waitsItsTurn === true) return this.#giveUp(noneFree(upstream.origin));
       if (body instanceof Upload && body.waitsForCaller) return this.#giveUp(tooSlow());
-      upstream.breaker.failed();
-      this.#giveUp(timedOut(upstream.origin));
+      const error = timedOut(upstream.origin);
+      upstream.breaker.failed(error);
+      this.#giveUp(error);
     });
   }
 
@@ -129,7 +99,7 @@ export class Exchange implements AnswerHandler, EndListener {
     const { upstream, body, meter } = this.#outbound;
     this.#timer?.cancel();
     this.#leaveDrain();
-    upstream.retries.ended(this.#attempts > 0);
+    upstream.retries.ended(this.#attempts.hasRetried);
     if (body instanceof Upload) meter.receivedBytes += body.bytes;
     if (this.#answer.ended || this.#gone) return;
     this.#gone = true;
@@ -148,7 +118,7 @@ export class Exchange implements AnswerHandler, EndListener {
   }
 
   began(): void {
-    this.#isUnderWay = true;
+    this.#attempts.underWay();
   }
 
   uploaded(): void {
@@ -162,7 +132,7 @@ export class Exchange implements AnswerHandler, EndListener {
   head({ status, reason, headers }: AnswerHead): void {
     if (this.#gone) return;
     this.#answered();
-    this.#discards = status === 401 && this.#mayRenew();
+    this.#discards = status === 401 && this.#attempts.mayRenew();
     if (this.#discards) return;
     const { inspect, isEndless } = this.#outbound;
     const isEventStream = this.#answer.begin(status, reason, headers, inspect);
@@ -207,12 +177,11 @@ export class Exchange implements AnswerHandler, EndListener {
     if (error instanceof ServiceError) return this.#giveUp(error);
     if (error instanceof MalformedRequest) return this.#giveUp(malformed(error));
     // A request counts once, however often it was sent: two of them would else open the breaker while an upstream restarts.
-    if (!this.#mayRetry()) {
-      this.#outbound.upstream.breaker.failed();
+    if (!this.#attempts.mayRetry()) {
+      this.#outbound.upstream.breaker.failed(error);
       return this.#refuse(unreachable(this.#outbound.upstream.origin, error));
     }
-    this.#attempts++;
-    this.#outbound.meter.retries++;
+    this.#attempts.retry();
     this.#send();
   }
 
@@ -232,23 +201,8 @@ export class Exchange implements AnswerHandler, EndListener {
     meter.upstreamSeconds.observe((this.#around.clock.monotonic() - this.#sentAt) / 1000);
   }
 
-  #mayRetry(): boolean {
-    const { body, isSafe, upstream } = this.#outbound;
-    if (body instanceof Upload || this.#attempts >= maxRetries) return false;
-    if (this.#isUnderWay && !(isSafe && body === null)) return false;
-    // What a breaker that is not closed lets go is one try, and tells it all.
-    if (upstream.breaker.state !== 'closed') return false;
-    return this.#attempts > 0 || upstream.retries.take();
-  }
-
-  /** A refused credential has done nothing: what it came with may go again. */
-  #mayRenew(): boolean {
-    const { body, renew } = this.#outbound;
-    return renew !== undefined && !this.#renewed && !(body instanceof Upload);
-  }
-
   async #renew(): Promise<void> {
-    this.#renewed = true;
+    this.#attempts.renew();
     this.#discards = false;
     const { renew, upstream } = this.#outbound;
     try {

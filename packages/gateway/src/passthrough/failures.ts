@@ -11,7 +11,7 @@ export function breakerOpen(origin: string, retryAfterMs: number): ServiceError 
   return away({ cause: new Error(`${origin} is not asked: its breaker is open`), retryAfterMs });
 }
 
-export function away(more: { readonly cause?: Error; readonly retryAfterMs?: number } = {}): ServiceError {
+function away(more: { readonly cause: Error; readonly retryAfterMs?: number }): ServiceError {
   return new ServiceError('upstream_unreachable', 'The upstream cannot be reached; try again later.', more);
 }
 

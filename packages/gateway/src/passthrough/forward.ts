@@ -7,12 +7,13 @@ import { whenEnded } from '../http/ending.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import type { Surroundings } from './answer.ts';
+import { checkCircle } from './circle.ts';
 import type { Conformance } from './conformance.ts';
-import { Exchange, type Outbound } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { loginEnded } from './failures.ts';
-import { checkFraming } from './framing.ts';
 import { requestHeadersBy, requestTrailers } from './headers.ts';
 import type { Inspect } from './inspection.ts';
+import type { Outbound } from './outbound.ts';
 import type { Passing } from './passing.ts';
 import { targetOf } from './target.ts';
 import { bodyOf, Upload, type Collected } from './upload.ts';
@@ -128,7 +129,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   return (passing, arrived) => {
     const { raw } = passing;
-    checkFraming(raw, passing.response);
+    checkCircle(raw);
     const path = targetOf(raw.url ?? '/', inFamily);
     const body = bodyOf(raw, maxBodyBytes, conformance && collectedFor(passing, conformance));
     if (login !== undefined || conformance !== undefined || body instanceof Promise)

@@ -5,7 +5,7 @@ import { decodeLogs, judgeBatch, logsAnswerJson, logsAnswerProtobuf } from '@sal
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { slowBodyMs } from '../http/admission.ts';
 import { sendAnswer } from '../http/answer.ts';
-import { parseJson } from '../http/body.ts';
+import { checkMedia, parseOtlpJson } from '../http/body.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import type { Drain } from '../http/drain.ts';
 import { isProtobuf } from '../http/otlp-refusal.ts';
@@ -13,8 +13,7 @@ import { validate } from '../http/validation.ts';
 import type { Meter } from '../metrics/traffic.ts';
 import type { Conformance } from './conformance.ts';
 import type { DeliveredAnswer } from './delivery.ts';
-import { away } from './failures.ts';
-import { checkFraming } from './framing.ts';
+import { checkCircle } from './circle.ts';
 import { requestHeadersBy, responseHeaders, withBody } from './headers.ts';
 import type { Inspect } from './inspection.ts';
 import type { Outbox } from './outbox.ts';
@@ -45,7 +44,7 @@ export interface KeepingOptions {
   readonly inspect: Inspect | undefined;
   /** Refuses who may not call any more, where callers are checked here. */
   readonly readmission: ((request: FastifyRequest) => Promise<unknown>) | undefined;
-  /** Whether the requests of an organization may rest here. */
+  /** Whether the organization lets what it sends be kept, by anybody. */
   readonly mayKeep: (organizationId: string) => Promise<boolean>;
 }
 
@@ -66,7 +65,7 @@ export function createKeepingForwarder(
   });
 
   return async (request, reply, arrived) => {
-    checkFraming(request.raw, reply.raw);
+    checkCircle(request.raw);
     const path = targetOf(request.url, false);
     if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
     const held = bodies.hold();
@@ -92,6 +91,11 @@ export function createKeepingForwarder(
         headers,
         body,
       };
+      if (organizationId !== undefined && !(await mayKeep(organizationId))) {
+        const { accepted } = acceptance(request, body, options);
+        outbox.countZeroRetention();
+        return sendAnswer(endpoint, reply, accepted);
+      }
       const sentAt = clock.monotonic();
       const answer = await outbox.deliver(outbound);
       if (answer !== undefined) {
@@ -99,7 +103,6 @@ export function createKeepingForwarder(
         return passOn(request, reply, answer, options);
       }
       const { accepted, records } = acceptance(request, body, options);
-      if (organizationId !== undefined && !(await mayKeep(organizationId))) throw away();
       const kept = { ...outbound, records, headers: withoutSentAt(headers) };
       if (!(await outbox.keep(kept).catch((error: unknown) => throwNoRoom(endpoint, error))))
         throw noRoom(endpoint);
@@ -132,6 +135,7 @@ function acceptance(
   body: Buffer,
   { endpoint, dialect, clock }: KeepingOptions,
 ): { readonly accepted: unknown; readonly records: number } {
+  checkMedia(endpoint, request.raw);
   const bytes = plain(body, request.headers['content-encoding'] ?? '', endpoint);
   if (endpoint.id === 'telemetry.logs') {
     validate(endpoint, request, body, dialect);
@@ -140,7 +144,7 @@ function acceptance(
     const accepted = encoding === 'protobuf' ? logsAnswerProtobuf(logs) : logsAnswerJson(logs);
     return { accepted, records: logs.accepted + logs.rejected };
   }
-  const parsed = parseJson(bytes.toString());
+  const parsed = parseOtlpJson(bytes);
   validate(endpoint, request, parsed, dialect);
   const events: unknown = isJsonObject(parsed) ? parsed['events'] : undefined;
   const records = judgeBatch(Array.isArray(events) ? events : [], clock.now()).length;

@@ -7,7 +7,7 @@ import type { Deliver } from './delivery.ts';
 import { createDrift, driftFile } from './drift.ts';
 import { Occupancy } from './occupancy.ts';
 import type { Outbox } from './outbox.ts';
-import type { Passthrough } from './routes.ts';
+import type { Passthrough } from './passthrough.ts';
 import type { UpstreamLogin } from './upstream-login.ts';
 import type { Upstreams } from './upstreams.ts';
 
@@ -25,7 +25,7 @@ export async function openPassthrough(
   const logIn = (at: ConfiguredUpstream) => loginCommand(at, flags);
   const destinations = destinationsOf(config);
   const configured = upstreamsIn(destinations);
-  const upstreams = await open(configured, config, clock);
+  const upstreams = await open(configured, config, { clock, log });
   const logins = await ownLogins(config, configured, { log, logIn });
   const loginFor = (rule: CredentialRule) => (rule.kind === 'login' ? logins.get(rule.at.url) : undefined);
   const drift =
@@ -89,11 +89,11 @@ async function closeAll(parts: readonly ({ close(): Promise<void> } | undefined)
 async function open(
   configured: readonly ToUpstream[],
   { upstream }: Config,
-  clock: Clock,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<Upstreams> {
   if (configured.length === 0) return none;
   const { createUpstreams } = await import('./upstreams.ts');
-  return createUpstreams(configured, { ...upstream, clock });
+  return createUpstreams(configured, { ...upstream, clock, log });
 }
 
 const none: Upstreams = {

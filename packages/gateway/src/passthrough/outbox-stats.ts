@@ -9,8 +9,8 @@ export interface OutboxCounts {
   split: number;
   /** Made dead letters, by the upstream's status. */
   readonly refused: Map<number, number>;
-  /** By reason; `refused`: dead letters that nobody looked into. */
-  readonly dropped: { overflow: number; age: number; refused: number };
+  /** By reason; `refused`: dead letters that nobody looked into; `zero_retention`: of organizations that keep no data, never kept. */
+  readonly dropped: { overflow: number; age: number; refused: number; zero_retention: number };
 }
 
 export function createOutboxCounts(): OutboxCounts {
@@ -20,7 +20,7 @@ export function createOutboxCounts(): OutboxCounts {
     retries: 0,
     split: 0,
     refused: new Map(),
-    dropped: { overflow: 0, age: 0, refused: 0 },
+    dropped: { overflow: 0, age: 0, refused: 0, zero_retention: 0 },
   };
 }
 
@@ -44,7 +44,7 @@ export function outboxStats(head: OutboxHead, counts: OutboxCounts, now: number)
       labels: { status: String(status) },
     })),
     ...Object.entries(counts.dropped).map(([reason, value]) => ({
-      ...counter('dropped_total', 'kept requests that are gone without having been taken', value),
+      ...counter('dropped_total', 'requests that are gone without having been taken', value),
       labels: { reason },
     })),
   ];

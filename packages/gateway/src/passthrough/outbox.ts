@@ -30,6 +30,8 @@ export interface Outbox {
   deliver(request: OutboxRequest): Promise<DeliveredAnswer | undefined>;
   /** Settles when the request is safe on disk; `false`: there is no room for it. */
   keep(request: CountedRequest): Promise<boolean>;
+  /** One that was dropped as it came, since its organization keeps no data. */
+  countZeroRetention(): void;
   /** Lets go of dead letters that are too old, and begins with what waits, should anything stand still. */
   sweep(): Promise<void>;
   /** A sentence where the upstream refuses the credential that telemetry goes there with. */
@@ -142,6 +144,9 @@ export async function openOutbox({ store, clock, random, ids, log }: OutboxOptio
       counts.kept++;
       begin(request.organizationId);
       return true;
+    },
+    countZeroRetention() {
+      counts.dropped.zero_retention++;
     },
     async sweep() {
       for (let isDone = limits.outboxDays === 0; !isDone;) {

@@ -1,66 +1,25 @@
-import {
-  inDialect,
-  ServiceError,
-  type Clock,
-  type Dialect,
-  type Ids,
-  type TokenSource,
-} from '@sallyport/core';
+import { inDialect, type Clock, type Dialect, type Ids } from '@sallyport/core';
 import { defaultLimits, endpoints, families, type Endpoint } from '@sallyport/core/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CredentialRule } from '../config/credentials.ts';
-import type { Destination, Destinations } from '../config/destinations.ts';
-import {
-  admit,
-  guard,
-  readmit,
-  type AdmissionOptions,
-  type AnyCaller,
-  type Guarded,
-} from '../http/admission.ts';
+import type { ToUpstream } from '../config/destinations.ts';
+import type { AdmissionOptions } from '../http/admission.ts';
 import type { BodyBudget } from '../http/body-budget.ts';
 import type { DirectWay } from '../http/direct-way.ts';
 import type { Drain } from '../http/drain.ts';
 import { routePath } from '../http/paths.ts';
 import type { UpgradeRouter } from '../http/upgrades.ts';
 import type { Meter, Traffic } from '../metrics/traffic.ts';
-import type { ValidationMode } from '../config/schema.ts';
+import { pagePaths } from '../pages/paths.ts';
 import { readdressing } from './addresses.ts';
+import { admissionTo, guardOf, isChecked, readmissionTo, type Admission } from './admission.ts';
 import { conformanceTo } from './conformance.ts';
-import type { Drift } from './drift.ts';
 import { directly } from './direct.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { inspecting } from './inspecting.ts';
 import { createKeepingForwarder, isKept } from './keeping.ts';
 import type { Occupancy } from './occupancy.ts';
-import type { Outbox } from './outbox.ts';
 import { ThroughFastify } from './passing.ts';
-import type { Upstreams } from './upstreams.ts';
-
-/** What passes through, and where to. */
-export interface Passthrough {
-  readonly destinations: Destinations;
-  readonly upstreams: Upstreams;
-  /** The gateway's own login, where the rule is that. */
-  loginFor(rule: CredentialRule): TokenSource | undefined;
-  /** Where departures from the contract go. */
-  readonly drift: Drift | undefined;
-  /** Where telemetry waits that its upstream cannot take now; `undefined`: nowhere. */
-  readonly outbox: Outbox | undefined;
-  /** Who passes through now. */
-  readonly occupancy: Occupancy;
-  /** See `upstream` of the configuration. */
-  readonly maxBodyBytes: number;
-  readonly timeoutSeconds: number;
-  readonly idleSeconds: number;
-  readonly keepAliveSeconds: number;
-  readonly rewriteWorkerAddresses: boolean;
-  readonly validation: ValidationMode;
-  /** Lets what is in flight end, and what is idle go. */
-  retire(): Promise<void>;
-  /** Cuts off what is still open. */
-  close(): Promise<void>;
-}
+import type { Passthrough } from './passthrough.ts';
 
 export interface PassthroughOptions extends AdmissionOptions {
   readonly dialect: Dialect;
@@ -74,16 +33,11 @@ export interface PassthroughOptions extends AdmissionOptions {
   readonly directWay: DirectWay;
   /** Where clients reach this gateway. */
   readonly publicUrl: string;
-  /** Whether what an organization sends may rest here. */
+  /** Whether an organization lets what it sends be kept, by anybody. */
   readonly mayKeep: (organizationId: string) => Promise<boolean>;
 }
 
-type ToUpstream = Extract<Destination, { readonly to: 'upstream' }>;
 type Forward = (request: FastifyRequest, reply: FastifyReply, arrived: number) => void | Promise<void>;
-type Admission = (request: FastifyRequest, reply: FastifyReply) => Promise<AnyCaller>;
-
-/** Pages for browsers, which belong to the authorization server. */
-const pagePaths = ['/login', '/logout', '/account', '/account/password', '/device', '/setup', '/consent'];
 
 /**
  * Registers what goes upstream. All is done in `onRequest`: no body is parsed, no schema runs, and Fastify comes in again
@@ -233,47 +187,6 @@ export function registerPassthrough(
 /** HEAD is GET without the body, and safe: not where GET hands something out for good. */
 function methodsOf({ method, permission, transport }: Endpoint): string[] {
   return method === 'GET' && permission !== 'write' && transport !== 'websocket' ? ['GET', 'HEAD'] : [method];
-}
-
-function isChecked({ credential }: ToUpstream): boolean {
-  return (
-    credential.kind === 'replace' ||
-    credential.kind === 'login' ||
-    (credential.kind === 'withhold' && credential.checked)
-  );
-}
-
-/** Who may call, where callers are checked here. The upstream checks all else: betas, bodies. */
-function admissionTo(endpoint: Endpoint, to: ToUpstream, options: PassthroughOptions): Admission | undefined {
-  if (!isChecked(to)) return undefined;
-  // A worker's token is from the upstream, which knows it; one from here it must not see.
-  if (endpoint.auth === 'ingress') return (request) => refuseOwn(request, options);
-  const { beta: _, ...checked } = endpoint;
-  return (request, reply) => {
-    if (options.upgrades.isUpgrade(request.raw)) options.upgrades.checkPace();
-    return admit(checked, request, reply, options);
-  };
-}
-
-/** As `readmit`, for a body that was slow to come in. */
-function readmissionTo(
-  endpoint: Endpoint,
-  to: ToUpstream,
-  options: PassthroughOptions,
-): ((request: FastifyRequest) => Promise<AnyCaller>) | undefined {
-  if (!isChecked(to) || endpoint.auth === 'ingress') return undefined;
-  const { beta: _, ...checked } = endpoint;
-  return (request) => readmit(checked, request, options);
-}
-
-function guardOf(guarded: Guarded, options: PassthroughOptions): Admission {
-  return (request) => guard(guarded, request, options);
-}
-
-async function refuseOwn(request: FastifyRequest, options: PassthroughOptions): Promise<undefined> {
-  const isOwn = await guard({ auth: 'optional' }, request, options);
-  if (isOwn !== undefined)
-    throw new ServiceError('invalid_token', "This needs a worker's token: Authorization: Bearer <token>.");
 }
 
 function throughFastify(forward: Forwarder): Forward {

@@ -1,4 +1,4 @@
-import type { Clock } from '@sallyport/core';
+import type { Clock, Log } from '@sallyport/core';
 import {
   Http1Client,
   type AnswerHandler,
@@ -11,7 +11,7 @@ import type { ConfiguredUpstream } from '../config/upstreams.ts';
 import { breakerStats, type Stat } from '../metrics/sources.ts';
 import { NotReady, type Checks } from '../plugins/health.ts';
 import { authoritiesOf } from './authorities.ts';
-import { createBreaker, type Breaker } from './breaker.ts';
+import { createBreaker, type Breaker, type BreakerChange, type BreakerState } from './breaker.ts';
 import { undiciClient } from './over-undici.ts';
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts';
 
@@ -38,6 +38,7 @@ export interface Upstreams {
 
 export type UpstreamOptions = Pick<Config['upstream'], 'connections' | 'connectSeconds'> & {
   readonly clock: Clock;
+  readonly log: Log;
 };
 
 /** What of an upload may wait for a slow upstream: twice what one read brings, or every read would stop the caller. */
@@ -46,7 +47,7 @@ const waitingBytes = 128 * 1024;
 /** Those of one origin must be reached in one way. Throws `ConfigError`. */
 export function createUpstreams(
   configured: readonly Pick<ConfiguredUpstream, 'url' | 'ca' | 'http2'>[],
-  { connections, connectSeconds, clock }: UpstreamOptions,
+  { connections, connectSeconds, clock, log }: UpstreamOptions,
 ): Upstreams {
   const byOrigin = new Map(configured.map((one) => [new URL(one.url).origin, one]));
   const shared = new Map(
@@ -56,7 +57,7 @@ export function createUpstreams(
       const http1 = new Http1Client(origin, options);
       return [
         origin,
-        upstreamAt(origin, http1, http2 ? undiciClient(origin, options) : undefined, clock),
+        upstreamAt(origin, http1, http2 ? undiciClient(origin, options) : undefined, { clock, log }),
       ] as const;
     }),
   );
@@ -69,7 +70,9 @@ export function createUpstreams(
       return { ...found, basePath: pathname === '/' ? '' : pathname };
     },
     stats: () =>
-      breakerStats([...shared.values()].map(({ origin, breaker }) => ({ origin, state: breaker.state }))),
+      breakerStats(
+        [...shared.values()].map(({ origin, breaker: { state }, changes }) => ({ origin, state, changes })),
+      ),
     checks: Object.fromEntries(
       [...shared.values()].map((upstream) => [`upstream ${upstream.origin}`, () => check(upstream, clock)]),
     ),
@@ -79,16 +82,35 @@ export function createUpstreams(
   };
 }
 
-function upstreamAt(origin: string, http1: Client, http2: Client | undefined, clock: Clock) {
+function upstreamAt(
+  origin: string,
+  http1: Client,
+  http2: Client | undefined,
+  { clock, log }: Pick<UpstreamOptions, 'clock' | 'log'>,
+) {
+  const changes: Record<BreakerState, number> = { closed: 0, 'half-open': 0, open: 0 };
+  const onChange = (change: BreakerChange) => {
+    changes[change.to] += 1;
+    tellChange(log, origin, change);
+  };
   const dispatch: Dispatch = (request, handler) =>
     (isForHttp1(request) ? http1 : (http2 ?? http1)).dispatch(request, handler);
   return {
     origin,
     clients: http2 ? [http1, http2] : [http1],
-    breaker: createBreaker({ clock }),
+    changes,
+    breaker: createBreaker({ clock, onChange }),
     retries: createRetryBudget(),
     dispatch: http2 ? dispatch : http1.dispatch,
   };
+}
+
+function tellChange(log: Log, origin: string, { from, to, why }: BreakerChange): void {
+  const fields = { upstream: origin, from, to };
+  if (to === 'open')
+    log.warn({ ...fields, err: why }, 'an upstream does not answer: it is given up on for the moment');
+  else if (to === 'half-open') log.info(fields, 'an upstream that was given up on is tried');
+  else log.info(fields, 'an upstream answers again');
 }
 
 /** WebSockets are upgrades of HTTP/1.1 connections; and who speaks HTTP/2 here sends no trailers. */
@@ -120,7 +142,7 @@ async function check(upstream: Omit<Upstream, 'basePath'>, clock: Clock): Promis
       breaker.released();
       throw error;
     }
-    breaker.failed();
+    breaker.failed(error);
     throw new NotReady(breaker.state === 'closed' ? 'unreachable' : `breaker ${breaker.state}`);
   }
 }

@@ -8,6 +8,7 @@ import type {
   RouteOptions,
 } from 'fastify';
 import { routePath } from '../http/paths.ts';
+import { openToAll } from '../http/public-documents.ts';
 
 /** Read by any page: what they say is public. */
 const open: readonly Endpoint[] = [
@@ -22,7 +23,7 @@ const listed: readonly Endpoint[] = [
   contract.oauth.revoke,
 ];
 
-/** CORS as oauth.md 3.1 has it; the authorization page has none (RFC 9700 2.6). */
+/** CORS for the rows above; the authorization page has none (RFC 9700 2.6). */
 export function registerCors(
   app: FastifyInstance,
   { dialect, origins }: { readonly dialect: Dialect; readonly origins: readonly string[] },
@@ -31,8 +32,7 @@ export function registerCors(
   const listedIds = new Set(origins.length > 0 ? listed.map(({ id }) => id) : []);
   app.addHook('onRoute', (route) => {
     const id = route.config?.endpoint?.id ?? '';
-    if (openIds.has(id))
-      addFirst(route, (_request, reply) => reply.header('access-control-allow-origin', '*'));
+    if (openIds.has(id)) addFirst(route, (_request, reply) => reply.headers(openToAll));
     if (listedIds.has(id)) addFirst(route, (request, reply) => allowListed(request, reply, origins));
   });
   if (origins.length === 0) return;

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from '@sallyport/oauth/server';
 import type { Handlers } from '../http/handler.ts';
-import { sendDocument, toDocument } from './document.ts';
+import { sendDocument, toDocument } from '../http/document.ts';
 import { ownAnswer } from './own-answer.ts';
 
 /** The account's rows. */

@@ -59,13 +59,14 @@ export function shownDevice(device: Listed<'devices'>) {
 }
 
 export function shownLogin(login: Listed<'logins'>, dialect: Dialect) {
-  const { id, clientId, clientName, scope, createdAt, rotations, idleExpiresAt, expiresAt } = login;
+  const { id, clientId, clientName, scope, address, createdAt, rotations, idleExpiresAt, expiresAt } = login;
   return {
     id,
     account: owner(login),
     client_id: clientId,
     client_name: clientName,
     scope: scopeToWire(scope, dialect),
+    address,
     created_at: toTimestamp(createdAt),
     refreshed_at: orNull(rotations[0] ?? null),
     expires_at: toTimestamp(Math.min(idleExpiresAt, expiresAt)),
@@ -73,10 +74,12 @@ export function shownLogin(login: Listed<'logins'>, dialect: Dialect) {
 }
 
 export function shownSession(session: Listed<'sessions'>) {
-  const { id, createdAt, expiresAt } = session;
+  const { id, address, userAgent, createdAt, expiresAt } = session;
   return {
     id,
     account: owner(session),
+    address,
+    user_agent: userAgent,
     created_at: toTimestamp(createdAt),
     expires_at: toTimestamp(expiresAt),
   };

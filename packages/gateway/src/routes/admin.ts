@@ -3,7 +3,8 @@ import { contract, type Endpoint } from '@sallyport/core/contract';
 import { scopeFromWire, shownAuditEntry, type AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Gates } from '../http/admission.ts';
-import type { Caller, Handlers } from '../http/handler.ts';
+import type { Caller } from '../http/callers.ts';
+import type { Handlers } from '../http/handler.ts';
 import {
   shownApiKey,
   shownClient,
@@ -44,6 +45,11 @@ export function adminHandlers(server: AuthorizationServer): Handlers['admin'] {
     },
     changeRole: async ({ caller, params, body }) =>
       shownPerson(await members.changeRole(params.account_id, caller.organizationId, body.role)),
+    async unlockPerson({ caller, params, reply }) {
+      reply.headers(ownAnswer);
+      const { id, email, wasLocked } = await members.unlock(params.account_id, caller.organizationId);
+      return { id, email, was_locked: wasLocked };
+    },
     async removePerson({ caller, params }) {
       await members.leave(params.account_id, caller.organizationId);
       return deleted(params.account_id);

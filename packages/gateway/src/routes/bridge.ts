@@ -1,7 +1,8 @@
 import type { BridgeEngine, Caller as BridgeCaller } from '@sallyport/bridge/server';
-import type { Grants } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
-import { Held, type Caller, type Handlers } from '../http/handler.ts';
+import type { Grants } from '@sallyport/oauth/server';
+import type { Caller } from '../http/callers.ts';
+import { Held, type Handlers } from '../http/handler.ts';
 import { answerOf } from './held-poll.ts';
 import { linkNextPage, pageSize } from './page.ts';
 

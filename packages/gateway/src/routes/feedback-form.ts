@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Busboy } from '@fastify/busboy';
+import { MIMEType } from 'node:util';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError, type Clock } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
 
@@ -37,11 +38,7 @@ export async function readFeedbackForm(
   failed.catch(() => undefined); // it may come late
   const watch = watchPace(request, options.clock, fail);
   try {
-    const parser = new Busboy({
-      headers: { ...request.headers, 'content-type': request.headers['content-type'] ?? '' },
-      isPartAFile: () => true, // text, too, so that its bytes are judged here
-      limits: { fileSize: maxBundleBytes, parts: 100, headerPairs: 20, headerSize: 16 * 1024 },
-    });
+    const parser = parserFor(request);
     const form = new Map<string, string>();
     let reading = Promise.resolve();
     parser.on('file', (name, part: Readable, fileName: string | undefined) => {
@@ -62,14 +59,29 @@ export async function readFeedbackForm(
     await Promise.race([parsed, failed]);
     await Promise.race([reading, failed]);
     return complete(form);
-  } catch (error) {
-    throw error instanceof Error && /boundary/i.test(error.message) && !(error instanceof ServiceError)
-      ? invalidForm('form', 'has no boundary in its content type', error)
-      : error;
   } finally {
     watch.end();
     request.unpipe();
   }
+}
+
+function parserFor({ headers }: IncomingMessage): BusboyInstance {
+  try {
+    checkBoundary(headers['content-type'] ?? '');
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      isPartAFile: () => true, // text, too, so that its bytes are judged here
+      limits: { fileSize: maxBundleBytes, parts: 100, headerPairs: 20, headerSize: 16 * 1024 },
+    });
+  } catch (cause) {
+    throw invalidForm('form', 'has no boundary in its content type that can be one', cause);
+  }
+}
+
+/** RFC 2046 5.1.1: 1 to 70 characters, the last no space. The parser takes none, and more. */
+function checkBoundary(contentType: string): void {
+  const boundary = new MIMEType(contentType).params.get('boundary') ?? '';
+  if (!/^.{0,69}\S$/.test(boundary)) throw new RangeError(`it is ${JSON.stringify(boundary)}`);
 }
 
 async function readPart(

@@ -1,12 +1,13 @@
 import type { Poll, PollAnswer } from '@sallyport/bridge/server';
-import type { GrantListener, Grants } from '@sallyport/core';
+import type { GrantListener } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
+import type { Grants } from '@sallyport/oauth/server';
 import type { FastifyReply } from 'fastify';
 import { whenEnded, type EndListener, type Ending } from '../http/ending.ts';
-import type { Caller } from '../http/handler.ts';
+import type { Caller } from '../http/callers.ts';
 
 export interface HeldPollOptions {
-  readonly caller: Pick<Caller, 'grantId' | 'tokenId'>;
+  readonly caller: Pick<Caller, 'grantId' | 'tokenId' | 'since'>;
   readonly reply: FastifyReply;
   readonly grants: Grants;
 }
@@ -17,12 +18,13 @@ export interface HeldPollOptions {
  */
 export function answerOf(poll: Poll, options: HeldPollOptions): Promise<PollAnswer['work']> {
   const { reply } = options;
-  whenEnded(reply.raw, new HeldPoll(poll, options));
+  const held = new HeldPoll(poll, options);
+  whenEnded(reply.raw, held);
   return poll.answer.then(({ work, nextPollMs, isSuperseded }) => {
     reply.header('x-next-poll-ms', String(nextPollMs));
     if (isSuperseded) reply.header('x-poll-superseded', 'true');
     return work;
-  });
+  }, held.refused);
 }
 
 class HeldPoll implements EndListener, GrantListener {
@@ -39,7 +41,7 @@ class HeldPoll implements EndListener, GrantListener {
     this.#poll = poll;
     this.#reply = reply;
     this.#grants = grants;
-    grants.watch(this.#grantId, this);
+    grants.watch(this.#grantId, this, caller.since);
   }
 
   /** Work must not wait for its delivery to lapse. */
@@ -47,6 +49,12 @@ class HeldPoll implements EndListener, GrantListener {
     this.#grants.unwatch(this.#grantId, this);
     if (!writableFinished) this.#leave();
   }
+
+  /** Whoever is no member any more has no device either: that one is told of the login, by the next poll. */
+  readonly refused = async (error: unknown): Promise<null> => {
+    if (await this.#grants.stands(this.#grantId, this.permission)) throw error;
+    return null;
+  };
 
   revoked(): void {
     this.#leave();

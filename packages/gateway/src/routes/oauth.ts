@@ -1,17 +1,19 @@
 import type { Endpoint } from '@sallyport/core/contract';
 import type { AuthorizationServer } from '@sallyport/oauth/server';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendDocument, toDocument, type Document } from '../http/document.ts';
 import type { HandlerCall, Handlers } from '../http/handler.ts';
+import { publicHeaders, type PublicDocuments } from '../http/public-documents.ts';
 import type { ConsentPage } from '../pages/consent.ts';
 import { shownKey } from './admin-records.ts';
-import { sendDocument, toDocument } from './document.ts';
 import { ownAnswer } from './own-answer.ts';
 
 /** The authorization server's rows. */
 export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage): Handlers['oauth'] {
+  const { metadata } = server;
+  const document = toDocument(metadata);
   const discover = async ({ request, reply }: Pick<HandlerCall<Endpoint>, 'request' | 'reply'>) => {
-    sendMetadata(server, request, reply);
-    return server.metadata.document;
+    sendDocument(request, reply, document, publicHeaders);
+    return metadata;
   };
   return {
     token: ({ body, request }) => server.token(body, request.ip),
@@ -52,19 +54,25 @@ export function oauthHandlers(server: AuthorizationServer, consent: ConsentPage)
     async jwks({ request, reply }) {
       const { keys } = await server.signer.jwks();
       const answer = { keys: [...keys] };
-      sendDocument(request, reply, toDocument(answer), cachedBriefly);
+      sendDocument(request, reply, toDocument(answer), publicHeaders);
       return answer;
     },
   };
 }
 
-/** Less than what a next key is published ahead of its first signature. */
-const cachedBriefly = { 'cache-control': 'public, max-age=300' };
-
-export function sendMetadata(
-  { metadata }: AuthorizationServer,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  sendDocument(request, reply, metadata, cachedBriefly);
+/** What the rows of the same names answer with. */
+export function oauthDocuments({ metadata, signer }: AuthorizationServer): PublicDocuments {
+  const discovered = toDocument(metadata);
+  const discovery = async () => discovered;
+  let last: (Awaited<ReturnType<typeof signer.jwks>> & { readonly document: Document }) | undefined;
+  return {
+    'oauth.discovery': discovery,
+    'oauth.openidConfiguration': discovery,
+    async 'oauth.jwks'() {
+      const { keys } = await signer.jwks();
+      if (keys.length !== last?.keys.length || keys.some((key, i) => key !== last?.keys[i]))
+        last = { keys, document: toDocument({ keys }) };
+      return last.document;
+    },
+  };
 }

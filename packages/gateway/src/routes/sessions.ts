@@ -1,17 +1,13 @@
 import { resumeFrom, type BridgeEngine, type FollowerItem } from '@sallyport/bridge/server';
 import { ServiceError } from '@sallyport/core';
 import { contract, type SessionStatus } from '@sallyport/core/contract';
-import type { Accounts } from '@sallyport/oauth/server';
 import type { Handlers, SseFrame } from '../http/handler.ts';
+import { askedAccount, nobody, type AccountIds } from './asked-account.ts';
 import { toBridgeCaller } from './bridge.ts';
 import { linkNextPage, pageSize } from './page.ts';
-import { withEmails } from './session-emails.ts';
 
-/** The sessions' rows on the bridge engine; `accounts` tells who its sessions are of. */
-export function sessionsHandlers(
-  { sessions }: BridgeEngine,
-  accounts: Pick<Accounts, 'get'>,
-): Handlers['sessions'] {
+/** The sessions' rows on the bridge engine. */
+export function sessionsHandlers({ sessions }: BridgeEngine, accounts: AccountIds): Handlers['sessions'] {
   return {
     async create({ caller, headers, body }) {
       if (headers['x-organization-uuid'] !== caller.organizationId)
@@ -20,24 +16,22 @@ export function sessionsHandlers(
     },
 
     async list({ caller, query, request, reply }) {
+      const accountId = await askedAccount(query, accounts);
+      if (accountId === nobody) return [];
       const { items, next } = await sessions.list(toBridgeCaller(caller), {
         limit: pageSize(contract.sessions.list, query.limit),
         offset: query.offset,
-        accountId: query.account_id,
+        accountId,
         environmentId: query.environment_id,
         // The row has let statuses through alone.
         statuses: query.status?.split(',') as SessionStatus[] | undefined,
         tag: query.tag,
       });
       linkNextPage(request, reply, next);
-      return withEmails(items, accounts);
+      return [...items];
     },
 
-    async get({ caller, params }) {
-      const session = await sessions.get(toBridgeCaller(caller), params.id);
-      const [shown = session] = await withEmails([session], accounts);
-      return shown;
-    },
+    get: ({ caller, params }) => sessions.get(toBridgeCaller(caller), params.id),
 
     delete: ({ caller, params }) => sessions.delete(toBridgeCaller(caller), params.id),
 

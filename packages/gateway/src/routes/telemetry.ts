@@ -3,13 +3,24 @@ import { logsAnswerJson, logsAnswerProtobuf, type TelemetryEngine } from '@sally
 import { contract, type TelemetryRecord } from '@sallyport/core/contract';
 import type { Handlers, SseFrame } from '../http/handler.ts';
 import { isProtobuf } from '../http/otlp-refusal.ts';
+import { askedAccount, type AccountIds } from './asked-account.ts';
 import { linkNextPage, pageSize } from './page.ts';
 
 /** How long a feed may go on by what its caller was when it began. */
 const readmitMs = 2000;
 
 /** The telemetry's rows on its engine. */
-export function telemetryHandlers(engine: TelemetryEngine, clock: Clock): Handlers['telemetry'] {
+export function telemetryHandlers(
+  engine: TelemetryEngine,
+  accounts: AccountIds,
+  clock: Clock,
+): Handlers['telemetry'] {
+  /** The query by account id alone, as the engine has it. */
+  async function byId<Query extends Parameters<typeof askedAccount>[0]>(query: Query): Promise<Query> {
+    const accountId = await askedAccount(query, accounts);
+    return accountId === undefined ? query : { ...query, account_id: accountId };
+  }
+
   return {
     batch: ({ caller, headers, body }) => {
       const idempotencyKey = headers['idempotency-key'];
@@ -27,9 +38,9 @@ export function telemetryHandlers(engine: TelemetryEngine, clock: Clock): Handle
       return encoding === 'protobuf' ? logsAnswerProtobuf(answer) : logsAnswerJson(answer);
     },
 
-    async query({ caller, query, request, reply }) {
+    async query({ caller, query, request, reply, signal }) {
       const limit = pageSize(contract.telemetry.query, query.limit);
-      const { records, next } = await engine.records.list(caller, query, limit);
+      const { records, next } = await engine.records.list(caller, await byId(query), limit, signal);
       linkNextPage(request, reply, next);
       return records;
     },
@@ -37,7 +48,10 @@ export function telemetryHandlers(engine: TelemetryEngine, clock: Clock): Handle
     async tail({ caller, headers, query: { from_id: fromId, ...query }, signal, readmit }) {
       const resumed = headers['last-event-id'] ?? '';
       const asked = /^\d{1,15}$/.test(resumed) ? Number(resumed) : fromId;
-      const { afterId, records } = await engine.records.follow(caller, query, { afterId: asked, signal });
+      const { afterId, records } = await engine.records.follow(caller, await byId(query), {
+        afterId: asked,
+        signal,
+      });
       // An admin who is one no more ends here, and resumes with less to see.
       const isTheSame = () =>
         readmit()
@@ -46,7 +60,7 @@ export function telemetryHandlers(engine: TelemetryEngine, clock: Clock): Handle
       return toFrames(afterId, whileTrue(isTheSame, records, clock));
     },
 
-    stats: ({ caller, query }) => engine.records.count(caller, query),
+    stats: async ({ caller, query, signal }) => engine.records.count(caller, await byId(query), signal),
   };
 }
 

@@ -74,21 +74,27 @@ test('environments, sessions and feedback of many pages are exported and erased,
         ${numbers(250)} SELECT 's_${of}' || n, iif(n % 2, 'o', 'p'), '${of}', 'env_yours1', 'w_${of}' || n, '', '[]', '{}', 1, 1 FROM number;
       INSERT INTO work (id, environment_id, session_id, type, state, created_at)
         ${numbers(250)} SELECT 'w_${of}' || n, 'env_yours1', 's_${of}' || n, 'session', 'done', 1 FROM number;
-      INSERT INTO session_event (session_id, seq, id, type, origin, data, created_at)
-        ${numbers(2500)} SELECT 's_${of}1', n, n, 'x', 'client', '{}', 1 FROM number;
+      INSERT INTO session_event (session_id, seq, id, type, origin, account_id, data, created_at)
+        ${numbers(2500)} SELECT 's_${of}1', n, n, 'x', 'client', iif(n % 2, 'mine', 'yours'), '{}', 1 FROM number;
       INSERT INTO feedback_bundle ${numbers(150)} SELECT 'fb_${of}' || n, 'o', '${of}', 1, '', '', 1, 1, '' FROM number`,
       )
       .join(';'),
   );
   const bridge = createBridgeAccountData({
     store: store.bridge,
+    accounts: { emails: () => Promise.resolve(new Map()) },
     clock: systemClock,
     config: defaultBridgeConfig,
   });
   const feedback = createFeedbackAccountData(store.feedback, createBundleFiles(directory));
-  expect(await exported(bridge, 'mine')).toEqual({ environments: 250, sessions: 250 + 2500 });
+  expect(await exported(bridge, 'mine')).toEqual({
+    environments: 250,
+    sessions: 250 + 2500,
+    events: 2500,
+  });
   expect(await exported(feedback, 'mine')).toEqual({ feedback: 150 });
-  expect(await bridge.erase('mine')).toEqual({ environments: 250, sessions: 250 });
+  expect(await bridge.erase('mine')).toEqual({ environments: 250, sessions: 250, events: 1250 });
+  expect(count('session_event', "account_id = 'mine'")).toBe(0);
   expect(await feedback.erase('mine')).toEqual({ feedback: 150 });
   expect(
     ['environment', 'session', 'work', 'session_event', 'feedback_bundle'].map((table) => count(table)),
@@ -97,7 +103,7 @@ test('environments, sessions and feedback of many pages are exported and erased,
 
 test("an account's credentials and audit entries of many pages are exported once each", async () => {
   const { store } = await storeWith(
-    `INSERT INTO account VALUES ('mine', 'mine@example.com', NULL, 1);
+    `INSERT INTO account (id, email, password_hash, created_at) VALUES ('mine', 'mine@example.com', NULL, 1);
      INSERT INTO account_session (id, hash, account_id, created_at, expires_at)
        ${numbers(1200)} SELECT 'x' || n, 'h' || n, 'mine', 1, 2 FROM number;
      INSERT INTO audit_entry (at, action, outcome, actor_type, actor_id, account_id, details)

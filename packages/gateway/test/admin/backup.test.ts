@@ -1,8 +1,11 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -26,7 +29,7 @@ const emails = async (dataDir: string) =>
     ({ email }) => email,
   );
 
-test('a backup of a gateway that runs is a data directory of its own', { timeout: 60_000 }, async () => {
+test('a backup of a gateway that runs is a data directory of its own', async () => {
   const dataDir = scratchDirectory();
   const gateway = await gatewayOn(dataDir);
   const { keys } = (await (await fetch(`${gateway.url}/.well-known/jwks.json`)).json()) as { keys: unknown };
@@ -61,16 +64,16 @@ test('a backup of a gateway that runs is a data directory of its own', { timeout
 
 test('a backup that cannot be made leaves nothing, and says what to do', async () => {
   const [dataDir, elsewhere] = [scratchDirectory(), scratchDirectory()];
+  const copy = join(elsewhere, 'copy');
+  expect((await adminCommand(dataDir, 'backup', copy)).failed).toEqual([
+    1,
+    `There is no store ${dataDir}/sallyport.db: name the directory that it is in with --data-dir. The first start makes one.`,
+  ]);
+  await adminCommand(dataDir, 'rotate-keys');
   expect((await adminCommand(dataDir, 'backup', elsewhere)).failed).toEqual([
     1,
     `${elsewhere} is there already: give a directory that is yet to be made.`,
   ]);
-  const copy = join(elsewhere, 'copy');
-  expect((await adminCommand(dataDir, 'backup', copy)).failed).toEqual([
-    1,
-    `There is no store ${dataDir}/sallyport.db: name the directory that it is in with --data-dir.`,
-  ]);
-  await adminCommand(dataDir, 'user', 'list');
   const store = join(dataDir, 'sallyport.db');
   const damaged = readFileSync(store);
   damaged.fill(0xff, 4096, 3 * 4096);
@@ -82,20 +85,70 @@ test('a backup that cannot be made leaves nothing, and says what to do', async (
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
+/** A backup by a program of its own, which waits for a bundle that never comes. */
+async function waitingBackup() {
+  const [dataDir, elsewhere] = [scratchDirectory(), scratchDirectory()];
+  await adminCommand(dataDir, 'rotate-keys');
+  mkdirSync(join(dataDir, 'feedback'));
+  const bundle = join(dataDir, 'feedback/fb_1.zip');
+  execFileSync('mkfifo', [bundle]);
+  const copy = join(elsewhere, 'copy');
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const args = ['-C', '@sallyport/source', main, 'admin', 'backup', copy, '--data-dir', dataDir];
+  const program = spawn(process.execPath, args, { stdio: 'ignore' });
+  const exited = once(program, 'exit');
+  onTestFinished(() => void program.kill('SIGKILL'));
+  await expect.poll(() => readdirSync(elsewhere, { recursive: true }).join()).toMatch(/feedback/);
+  return {
+    elsewhere,
+    end: async (signal: NodeJS.Signals) => (program.kill(signal), exited),
+    again: () => {
+      rmSync(bundle);
+      return adminCommand(dataDir, 'backup', copy);
+    },
+  };
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('a backup that %s ends leaves nothing', async (signal) => {
+  const { elsewhere, end } = await waitingBackup();
+  expect(await end(signal)).toEqual([null, signal]);
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test('what a backup that was killed left goes with the next one to that place', async () => {
+  const { elsewhere, end, again } = await waitingBackup();
+  await end('SIGKILL');
+  expect(readdirSync(elsewhere)).toEqual([expect.stringMatching(/^copy\.part-/)]);
+  mkdirSync(join(elsewhere, 'copy.part-of-a-person'));
+  expect((await again()).failed).toBe(undefined);
+  expect(readdirSync(elsewhere).sort()).toEqual(['copy', 'copy.part-of-a-person']);
+});
+
 test('a place where no backup can be is told by its name, before anything is copied', async () => {
   const [dataDir, elsewhere] = [scratchDirectory(), scratchDirectory()];
   const link = join(elsewhere, 'link');
   symlinkSync('/nowhere', link);
   const file = join(elsewhere, 'file');
   writeFileSync(file, '');
+  await adminCommand(dataDir, 'rotate-keys');
   for (const [target, why] of [
     [link, 'is there already: give a directory that is yet to be made.'],
-    [join(file, 'copy'), 'cannot be made: '],
-    [join(elsewhere, 'x'.repeat(250)), 'cannot be made: '],
+    [join(file, 'copy'), 'cannot be made: a part of the path is no folder. '],
+    [join(elsewhere, 'x'.repeat(250)), 'cannot be made: its name is too long. '],
   ] as const)
     expect((await adminCommand(dataDir, 'backup', target)).failed).toEqual([
       1,
       expect.stringMatching(new RegExp(`^${target} ${why}((?!--data-dir).)*$`)),
     ]);
   expect(readdirSync(elsewhere)).toEqual(['file', 'link']);
+});
+
+test.runIf(process.platform === 'linux')('where nobody makes anything, a backup says so', async () => {
+  const dataDir = scratchDirectory();
+  await adminCommand(dataDir, 'rotate-keys');
+  for (const target of ['/proc/copy', '/proc/backups/copy'])
+    expect((await adminCommand(dataDir, 'backup', target)).failed).toEqual([
+      1,
+      `${target} cannot be made: no folder can be made there. Give a directory that this user may make.`,
+    ]);
 });

@@ -1,3 +1,4 @@
+import { shellWord } from '@sallyport/core';
 import { CommanderError } from 'commander';
 import { vi } from 'vitest';
 import { describeFailure } from '../../src/admin/failure.ts';
@@ -7,6 +8,14 @@ import { createProgram } from '../../src/program.ts';
 export interface Outcome {
   readonly stdout: string;
   readonly failed?: readonly [code: number, message: string];
+}
+
+/** What it says of a command to go on with is of the same data directory. */
+function ofTheSameStore(stderr: string, dataDir: string): string {
+  for (const [named] of stderr.matchAll(/`sallyport-gateway admin [^`]+`/g))
+    if (!named.endsWith(` --data-dir ${shellWord(dataDir)}\``))
+      throw new Error(`${named} is of another store`);
+  return stderr;
 }
 
 /** An `admin` command on a data directory, in this process. */
@@ -37,9 +46,9 @@ export async function attendedCommand(
     await createProgram().parseAsync(['node', 'gateway', 'admin', ...args, '--data-dir', dataDir]);
     return { stdout };
   } catch (error) {
-    if (error instanceof CommanderError) return { stdout, failed: [2, stderr] };
+    if (error instanceof CommanderError) return { stdout, failed: [2, ofTheSameStore(stderr, dataDir)] };
     const { exitCode, message } = describeFailure(error);
-    return { stdout, failed: [exitCode, message] };
+    return { stdout, failed: [exitCode, ofTheSameStore(message, dataDir)] };
   } finally {
     for (const spy of spies) spy.mockRestore();
   }

@@ -44,8 +44,12 @@ export async function openWorld() {
       });
       return { id, organizationId: own, code: new URL(location).searchParams.get('code') ?? '' };
     });
-    const client = (token: string) =>
-      createClient({ baseUrl: gateway.url, transport, tokens: { token: () => Promise.resolve(token) } });
+    const optionsFor = (token: string) => ({
+      baseUrl: gateway.url,
+      transport,
+      tokens: { token: () => Promise.resolve(token) },
+    });
+    const client = (token: string) => createClient(optionsFor(token));
     const tokens = await client('').oauth.token({
       body: {
         grant_type: 'authorization_code',
@@ -94,7 +98,7 @@ export async function openWorld() {
         bundle: new File([zipOf({ name: 'log.txt', content: mark }) as Uint8Array<ArrayBuffer>], 'b.zip'),
       },
     });
-    return { ...account, email, mark, client: mine };
+    return { ...account, email, mark, client: mine, clientOptions: optionsFor(tokens.access_token) };
   }
 
   /** Every row of every table, as text. */

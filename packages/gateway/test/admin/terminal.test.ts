@@ -11,7 +11,7 @@ function atTerminal(): void {
   onTestFinished(() => void (process.stdout.isTTY = before));
 }
 
-test('a person sees tables and sentences, programs the same JSON as ever', { timeout: 60_000 }, async () => {
+test('a person sees tables and sentences, programs the same JSON as ever', async () => {
   const dataDir = scratchDirectory();
   const shown = async (...args: string[]) => {
     const { stdout, failed } = await adminCommand(dataDir, ...args);
@@ -33,6 +33,9 @@ test('a person sees tables and sentences, programs the same JSON as ever', { tim
   );
   expect(JSON.parse(await shown('user', 'list', '--json'))).toContainEqual(added);
   expect(await shown('user', 'password', 'bob@example.com')).toMatch(/^Give them this link.*\nhttp:\S+\n$/);
+  expect(await shown('user', 'unlock', 'bob@example.com')).toMatch(
+    /^bob@example.com was not locked out\.\n.* --action network\.lock --data-dir \S+` says when\.\n$/,
+  );
   expect(await shown('org', 'list')).toMatch(
     /^NAME .*\nDefault +agent_team +default +agent_code +yes +\S{36}\n$/,
   );
@@ -41,6 +44,28 @@ test('a person sees tables and sentences, programs the same JSON as ever', { tim
     'SETTING  VALUE\nmodel    "large"\n',
   );
   expect(await shown('feedback', 'list')).toBe('There is no feedback.\n');
+});
+
+test('an audit line says whose it is where there are several organizations, and one is asked for alone', async () => {
+  const dataDir = scratchDirectory();
+  const lines = async (...options: string[]) =>
+    (await adminCommand(dataDir, 'audit', '--action', 'account.add', ...options)).stdout;
+  await adminCommand(dataDir, 'user', 'add', 'ann@example.com');
+  atTerminal();
+  expect(await lines()).toMatch(/ {2}of ann@example\.com {2}role member\n$/);
+  await adminCommand(dataDir, 'org', 'add', 'Old Team');
+  await adminCommand(dataDir, 'user', 'add', 'bob@example.com', '--org', 'old team');
+  expect(await lines()).toMatch(
+    /bob@example\.com {2}in Old Team {2}role.*\n.*ann@example\.com {2}in Default {2}role/,
+  );
+  expect(await lines('--org', 'old team')).toMatch(
+    /^\S+ {2}account\.add .* {2}of bob@example\.com {2}role member\n$/,
+  );
+  expect(await lines('--org', 'Default')).toMatch(/^.* {2}of ann@example\.com {2}role member\n$/);
+  const { failed } = await adminCommand(dataDir, 'audit', '--org', 'Odl Team');
+  expect(failed).toEqual([1, expect.stringContaining('no organization with the id or the name Odl Team')]);
+  await adminCommand(dataDir, 'org', 'delete', 'Old Team', '--yes');
+  expect(await lines()).toMatch(/bob@example\.com {2}in [\w-]{36} {2}role/);
 });
 
 type Program = ReturnType<typeof createProgram>;

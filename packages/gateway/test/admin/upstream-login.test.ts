@@ -143,7 +143,7 @@ test('each of two upstreams has a login of its own, which goes to it alone', asy
     'run `sallyport-gateway admin upstream login telemetry`',
   );
   expect(seenUpstream()).toEqual([...tokens, tokens[0]]);
-}, 60_000);
+});
 
 test('a login of before goes on for the same address under another name', async () => {
   const dataDir = scratchDirectory();

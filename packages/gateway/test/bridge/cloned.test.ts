@@ -34,18 +34,19 @@ test('of a cloned machine each item runs once, both bridges are told, and none t
 
   const two = [original, clone].map((stateDir) => runBridge({ ...options, stateDir, clock: impatient }));
   await Promise.all(two.map(({ until }) => until('polling')));
+  const count = 50;
   const ids: string[] = [];
-  for (let at = 0; at < 100; at += 1) ids.push((await createSession(bridge, environmentId)).id);
+  for (let at = 0; at < count; at += 1) ids.push((await createSession(bridge, environmentId)).id);
   await Promise.all(two.map(({ until }) => until('duplicated')));
   const counts = () => two.map(({ events }) => events.filter(({ type }) => type === 'session.ended').length);
-  for (let [one = 0, other = 0] = counts(); one + other < 100; [one = 0, other = 0] = counts())
+  for (let [one = 0, other = 0] = counts(); one + other < count; [one = 0, other = 0] = counts())
     await Promise.race(two.map(({ until }, at) => until('session.ended', (at === 0 ? one : other) + 1)));
 
   expect(readdirSync(ran).sort()).toEqual(ids.sort());
   for (const id of ids) expect(readFileSync(join(ran, id), 'utf8')).toBe('ran\n');
-  for (const count of counts()) expect(count).toBeGreaterThan(0);
+  for (const ended of counts()) expect(ended).toBeGreaterThan(0);
   for (const { events } of two) {
     const registered = events.filter(({ type }) => type === 'registered');
     expect(registered).toEqual([{ type: 'registered', environmentId, resumed: true }]);
   }
-}, 60_000);
+});

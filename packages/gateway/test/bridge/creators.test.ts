@@ -19,8 +19,24 @@ test('a session says who created it, whoever reads it', async () => {
   expect(created.account).toEqual({ id: 'bob' });
   // The one that was made before, read from the store.
   expect(await create(bob)).toEqual(created);
-  expect((await engine.sessions.get(owner, created.id)).account).toEqual({ id: 'bob' });
+  expect((await engine.sessions.get(owner, created.id)).account).toEqual({
+    id: 'bob',
+    email: 'bob@example.com',
+  });
   expect((await create(owner)).account).toEqual({ id: 'ann' });
+});
+
+test('an environment says whose it is, whoever reads it: a managed one who created it, a bridge who runs it', async () => {
+  const { engine, register } = openHarness();
+  const account = { id: 'bob', email: 'bob@example.com' };
+  const request = { machine_name: 'runner', directory: '/srv', metadata: {} };
+  const { id } = await engine.environments.create(bob, request);
+  expect((await engine.environments.get(owner, id)).account).toEqual(account);
+  expect((await engine.environments.list(owner, { limit: 10 })).items).toMatchObject([{ id, account }]);
+  await register(bob);
+  const { organizationId } = owner;
+  const query = { organizationId, workerTypes: ['cowork'], limit: 10 };
+  expect((await engine.bridge.list(owner, query)).items).toMatchObject([{ account }]);
 });
 
 test('the sessions of one account are listed page by page, newest first, and no others', async () => {
@@ -78,7 +94,7 @@ test('the sessions of a store of before are found by who created them, without a
     },
   });
   const page = { organizationId: 'org', accountId: 'bob', limit: 10, before: undefined };
-  expect((await reads.sessions(page)).map(({ id }) => id)).toEqual(['session_2']);
+  expect((await reads.sessions(page)).items.map(({ id }) => id)).toEqual(['session_2']);
   // Of another organization, too, which has to be passed by neither: for the list, and for an export and an erasure.
   const byAccount = asked.filter((sql) => /FROM session s .* WHERE s\.account_id = \?/s.test(sql));
   const plans = byAccount.map((sql) =>

@@ -7,14 +7,16 @@ import {
   type PollAnswer,
   type WorkerTokens,
 } from '@sallyport/bridge/server';
-import type { BridgeActs, StoredEvent } from '@sallyport/bridge/storage';
-import { createIds, createLocalWakeups, ServiceError, silentLog } from '@sallyport/core';
+import type { BridgeActs, BridgeReads, StoredEvent } from '@sallyport/bridge/storage';
+import { createIds, createLocalWakeups, ServiceError, silentLog, type AccountEmails } from '@sallyport/core';
 import type { CreateSessionRequest } from '@sallyport/core/contract';
 import { ManualClock, seededRandom } from '@sallyport/core/testing';
 import { bridgeActs } from '../../src/store/embedded/bridge-acts.ts';
 import { bridgeReads } from '../../src/store/embedded/bridge-reads.ts';
+import { select } from '../../src/store/embedded/query.ts';
 import type { Reader } from '../../src/store/embedded/reader.ts';
 import { migrations } from './contents.ts';
+import { someDevices } from './devices.ts';
 
 export const owner: Caller = {
   accountId: 'ann',
@@ -25,6 +27,12 @@ export const owner: Caller = {
 };
 export const place = { machine_name: 'laptop', directory: '/src' };
 
+/** `ID@example.com` is everybody's address, but for those who are there no more. */
+export const testEmails: AccountEmails = {
+  emails: (ids) =>
+    Promise.resolve(new Map(ids.filter((id) => id !== 'gone').map((id) => [id, `${id}@example.com`]))),
+};
+
 /** The engine on real SQLite statements, in memory and on this thread, with a clock that the test moves. */
 export interface Harness {
   readonly engine: BridgeEngine;
@@ -32,6 +40,7 @@ export interface Harness {
   readonly db: DatabaseSync;
   readonly tokens: WorkerTokens;
   readonly acts: BridgeActs;
+  readonly reads: BridgeReads;
   /** Registers the usual place. */
   readonly register: (caller?: Caller) => Promise<string>;
   /** Creates a session on the environment; gives its ids. */
@@ -49,6 +58,7 @@ export interface Harness {
   readonly poll: (environmentId: string, caller?: Caller) => Promise<string | undefined>;
   readonly events: (sessionId: string) => Promise<readonly StoredEvent[]>;
   readonly workState: (workId: string) => unknown;
+  readonly devices: ReturnType<typeof someDevices>;
   /** What was warned of. */
   readonly warnings: readonly object[];
   /** Another engine on the same database: what a restart leaves. */
@@ -65,20 +75,17 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
   const reads = bridgeReads(readerOf(db));
   const tokens = plainTokens(clock);
   const warnings: object[] = [];
+  const devices = someDevices();
   const start = () =>
     createBridgeEngine({
       store: { acts, reads },
+      accounts: testEmails,
       clock,
       random,
       ids,
       wakeups: createLocalWakeups(),
       workerTokens: tokens,
-      devices: {
-        check: (token) =>
-          token === 'revoked'
-            ? Promise.reject(new ServiceError('invalid_token', 'The device is not trusted.'))
-            : Promise.resolve({ deviceId: token }),
-      },
+      devices: devices.port,
       apiBaseUrl: 'http://127.0.0.1:1',
       config,
       log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
@@ -92,8 +99,10 @@ export function openHarness(config: Partial<BridgeConfig> = {}): Harness {
     clock,
     db,
     warnings,
+    devices,
     tokens,
     acts,
+    reads,
     register: async (caller = owner) =>
       (await engine.bridge.register(caller, place, 'device')).environment_id,
     async session(environmentId, request = {}) {
@@ -148,16 +157,7 @@ function transactional(db: DatabaseSync, acts: ReturnType<typeof bridgeActs>): B
 }
 
 function readerOf(db: DatabaseSync): Reader {
-  return {
-    query<Row>(sql: string) {
-      const statement = db.prepare(sql);
-      return {
-        get: (...parameters) => statement.get(...parameters) as Row | undefined,
-        all: (...parameters) => statement.all(...parameters) as Row[],
-      };
-    },
-    close: () => db.close(),
-  };
+  return { query: (sql) => select(db, sql), close: () => db.close() };
 }
 
 function plainTokens(clock: ManualClock): WorkerTokens {

@@ -39,7 +39,7 @@ async function openBridge() {
     run: 'true',
   });
   await bridge.until('polling');
-  return { bridge, dataDir, owner, trusted: () => trusted };
+  return { bridge, client, dataDir, owner, trusted: () => trusted };
 }
 
 type Loss = (
@@ -61,7 +61,7 @@ test.each([
     { code: 'invalid_token' },
   ],
 ] as const satisfies [string, string, Loss, object][])(
-  '%s: the poll that is held ends, and no other device is trusted (bridge.md 11)',
+  '%s: the poll that is held ends, and no other device is trusted',
   async (_, state, lose, error) => {
     const { bridge, dataDir, owner, trusted } = await openBridge();
     await withAuthorizationServer({ dataDir }, async (server) => {
@@ -74,3 +74,13 @@ test.each([
     await bridge.result;
   },
 );
+
+test('whose device is revoked ends at once, poll and all, and trusts no other device by itself', async () => {
+  const { bridge, client, trusted } = await openBridge();
+  const { trusted_devices: devices } = await client.devices.list();
+  expect(devices).toHaveLength(1);
+  for (const { id } of devices) await client.devices.revoke({ params: { device_id: id } });
+  expect(await bridge.result).toEqual({ reason: 'device_revoked', killed: false });
+  expect(bridge.events.map(({ type }) => type)).not.toContain('login_required');
+  expect(trusted()).toBe(1);
+});

@@ -16,7 +16,7 @@ import {
 } from '@sallyport/core';
 import { createClient, undiciTransport } from '@sallyport/core/client';
 import { onTestFinished } from 'vitest';
-import type { Caller } from '../../src/http/handler.ts';
+import type { Caller } from '../../src/http/callers.ts';
 import { bridgeHandlers } from '../../src/routes/bridge.ts';
 import { environmentsHandlers } from '../../src/routes/environments.ts';
 import { sessionsHandlers } from '../../src/routes/sessions.ts';
@@ -27,6 +27,8 @@ import { openWriter } from '../../src/store/embedded/writer.ts';
 import { serve, testAuthenticator } from '../serve.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import type { areas } from './contents.ts';
+import { someDevices } from './devices.ts';
+import { testEmails } from './harness.ts';
 
 export const runner = { 'x-environment-runner-version': '1.0.0' };
 
@@ -52,12 +54,13 @@ export async function serveBridge({
   const workerTokens = opaqueTokens();
   const engine = createBridgeEngine({
     store: { acts: writer.area('bridge'), reads: bridgeReads(reader) },
+    accounts: testEmails,
     clock: systemClock,
     random: systemRandom,
     ids: createIds(systemClock, systemRandom),
     wakeups: createLocalWakeups(),
     workerTokens,
-    devices: { check: (deviceId) => Promise.resolve({ deviceId }) },
+    devices: someDevices().port,
     apiBaseUrl,
     config,
   });
@@ -65,8 +68,13 @@ export async function serveBridge({
   const served = await serve(
     {
       handlers: {
-        bridge: bridgeHandlers(engine, { watch: () => undefined, unwatch: () => undefined }),
-        sessions: sessionsHandlers(engine, { get: () => Promise.resolve(undefined) }),
+        bridge: bridgeHandlers(engine, {
+          changes: 0,
+          stands: () => Promise.resolve(true),
+          watch: () => undefined,
+          unwatch: () => undefined,
+        }),
+        sessions: sessionsHandlers(engine, { idOf: () => Promise.resolve(undefined) }),
         worker: workerHandlers(engine),
         environments: environmentsHandlers(engine),
       },

@@ -180,7 +180,7 @@ describe('an epoch', () => {
     await expect(
       run.acts.appendEvents({
         sessionId: run.id,
-        epoch: 1,
+        from: { epoch: 1 },
         events: [prompt],
         now: 0,
         terms: {} as never,

@@ -100,6 +100,7 @@ const calls: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   'environment-delete': (client) => client.environments.delete({ params: { env_id: 'managed_id' } }),
   access: (client) => client.account.access({ params: { org_id: 'org_uuid' } }),
   settings: (client) => client.account.settings(),
+  unlock: (client) => client.admin.unlockPerson({ params: { account_id: 'account_uuid' } }),
   logs: (client) =>
     client.telemetry.logs({
       body: {

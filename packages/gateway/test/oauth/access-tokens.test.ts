@@ -221,7 +221,7 @@ describe('a dialect', () => {
   test('renames scopes, organization type and capabilities on the wire, and nothing inside', async () => {
     const opened = await openServer({}, { dialect: { vendor: 'acme', agent: 'helper' } });
     const { server, owner, organizationId } = opened;
-    expect(server.metadata.document.scopes_supported).toEqual(['openid', 'profile', 'email', 'acme_api']);
+    expect(server.metadata.scopes_supported).toEqual(['openid', 'profile', 'email', 'acme_api']);
     expect(await refusal(opened.code({ scope: 'vendor_api' }))).toBe('invalid_scope');
     const tokens = await opened.exchange(await opened.code({ scope: 'profile acme_api' }));
     expect(tokens.scope).toBe('profile acme_api');

@@ -194,7 +194,7 @@ describe('trusted devices', () => {
     expect(await trustedDevices.list(elsewhere)).toEqual([]);
     expect(await refusal(trustedDevices.revoke(deviceId, elsewhere))).toBe('not_found');
     await trustedDevices.revoke(deviceId, mine);
-    expect(await refusal(trustedDevices.check(token, mine))).toBe('invalid_token');
+    expect(await refusal(trustedDevices.check(token, mine))).toBe('device_revoked');
     expect(await trustedDevices.list(mine)).toEqual([]);
   });
 

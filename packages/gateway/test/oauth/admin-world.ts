@@ -1,5 +1,5 @@
 import { createClient, undiciTransport, type Client } from '@sallyport/core/client';
-import type { Role } from '@sallyport/oauth/server';
+import type { OAuthConfig, Role } from '@sallyport/oauth/server';
 import { onTestFinished } from 'vitest';
 import { codeRequest } from './open-server.ts';
 import { openOverHttp } from './over-http.ts';
@@ -15,8 +15,8 @@ export interface Somebody {
 }
 
 /** Two organizations over HTTP: `ann` is admin of the first, with a member and a viewer; `bob` is admin of the second. */
-export async function openAdminWorld() {
-  const opened = await openOverHttp();
+export async function openAdminWorld(config: Partial<OAuthConfig> = {}) {
+  const opened = await openOverHttp(config);
   const transport = undiciTransport();
   onTestFinished(async () => {
     await opened.close();

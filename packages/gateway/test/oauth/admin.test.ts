@@ -75,6 +75,7 @@ describe('every row of administration', () => {
       theirs.revokeLogin({ params: { login_id } }),
       theirs.endSignIn({ params: { sign_in_id } }),
       theirs.changeRole({ params, body: { role: 'viewer' } }),
+      theirs.unlockPerson({ params }),
       theirs.removePerson({ params }),
       theirs.unsetSetting({ params: { name: 'theme' } }),
     ])
@@ -83,6 +84,25 @@ describe('every row of administration', () => {
     expect((await mine.listDevices()).map(({ id }) => id)).toEqual(ids.devices);
     expect((await mine.listLogins()).map(({ id }) => id)).toEqual(ids.logins);
     expect((await mine.listSignIns()).map(({ id }) => id)).toEqual(ids.signIns);
+  });
+});
+
+test('logins and sign-ins say where they are from', async () => {
+  const { ann, member, server, exchange, code } = await openAdminWorld();
+  const origin = { address: '192.0.2.7', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0' };
+  await server.accounts.setPassword(member.accountId, 'correct horse battery staple');
+  await server.accounts.signIn(member.email, 'correct horse battery staple', origin);
+  expect(await ann.client.admin.listSignIns()).toContainEqual(
+    expect.objectContaining({
+      account: { id: member.accountId, email: member.email },
+      address: '192.0.2.7',
+      user_agent: origin.userAgent,
+    }),
+  );
+  await exchange(await code());
+  expect((await ann.client.admin.listLogins())[0]).toMatchObject({
+    client_id: firstPartyClient.id,
+    address: '127.0.0.1',
   });
 });
 
@@ -207,7 +227,7 @@ describe('credentials', () => {
     const [trusted] = await admin.listDevices();
     expect(trusted).toMatchObject({ account, display_name: 'laptop', last_used_at: null });
     await admin.revokeDevice({ params: { device_id: trusted?.id ?? '' } });
-    expect(await refusal(server.trustedDevices.check(device, member))).toBe('invalid_token');
+    expect(await refusal(server.trustedDevices.check(device, member))).toBe('device_revoked');
     expect(await refusal(admin.revokeDevice({ params: { device_id: trusted?.id ?? '' } }))).toBe('not_found');
 
     const login = (await admin.listLogins()).find(({ account: { id } }) => id === member.accountId);
@@ -274,6 +294,26 @@ describe('OAuth clients', () => {
       'invalid_scope',
     );
   });
+});
+
+test('managed settings are bounded together, since they are read as one', async () => {
+  const { ann } = await openAdminWorld();
+  const { admin } = ann.client;
+  const set = (name: string, bytes: number) =>
+    admin.setSetting({ params: { name }, body: { value: 'ä'.repeat((bytes - 2) / 2) } });
+  const most = 64 * 1024;
+  // With its name each takes 64 KiB.
+  for (let at = 10; at < 26; at++) await set(String(at), most - 2);
+  const all = await admin.listSettings();
+  await expect(set('n', 4)).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('more than 1048576 bytes together: unset one') as string,
+  });
+  expect(await admin.listSettings()).toEqual(all);
+  // One in the place of another counts by itself.
+  await set('10', most - 8);
+  await set('n', 4);
+  await expect(set('10', most - 2)).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test("managed settings are set, read by members' programs, and unset", async () => {

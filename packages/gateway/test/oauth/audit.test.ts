@@ -1,4 +1,5 @@
 import { auditActions } from '@sallyport/core/contract';
+import { defaultOAuthConfig } from '@sallyport/oauth/server';
 import { describe, expect, test } from 'vitest';
 import { openAdminWorld } from './admin-world.ts';
 import { cheapPasswords, clientId, openServer, refusal } from './open-server.ts';
@@ -74,6 +75,34 @@ test('every kind of act makes its entry, and nothing else does', async () => {
     outcome: 'failed',
     account_id: null,
   });
+  const guesses = { ...nowhere, address: '192.0.2.7' };
+  for (let count = 1; count < 10; count++)
+    await refusal(server.accounts.signIn(member.email, 'wrong', guesses));
+  const lock = { action: 'account.lock', outcome: 'done', actor_type: 'unknown', account_id: accountId };
+  const until = JSON.stringify({ until: new Date(clock.now() + 600_000).toISOString() });
+  await expectEntries(
+    () => refusal(server.accounts.signIn(member.email, 'wrong', guesses)),
+    { action: 'sign_in', outcome: 'failed' },
+    { ...lock, subject: null, details: until },
+  );
+  // Locked: not another word.
+  await expectEntries(() => refusal(server.accounts.signIn(member.email, 'wrong', guesses)));
+  await expectEntries(() => server.members.unlock(accountId), {
+    action: 'account.unlock',
+    actor_type: 'unknown',
+    account_id: accountId,
+    organization_id: null,
+  });
+  const names = Array.from({ length: 8 }, (_, count) => `no-${count}@example.com`);
+  for (const name of names)
+    for (let count = 0; count < 11; count++) await refusal(server.accounts.signIn(name, 'wrong', guesses));
+  for (let count = 1; count < 10; count++) await refusal(server.accounts.signIn('n@n', 'wrong', guesses));
+  await expectEntries(
+    () => refusal(server.accounts.signIn('n@n', 'wrong', guesses)),
+    { action: 'sign_in', outcome: 'failed', account_id: null },
+    { action: 'network.lock', account_id: null, organization_id: null, subject: '192.0.2.7', details: until },
+  );
+  await expectEntries(() => refusal(server.accounts.signIn('x@y', 'wrong', guesses)));
   const link = new URL(await server.accounts.setupLink(accountId)).searchParams.get('token') ?? '';
   await expectEntries(
     () => server.accounts.setUp(link, password),
@@ -279,6 +308,22 @@ describe('an entry', () => {
     expect(await entriesOf(store, () => signInPage(url, member.email, password))).toMatchObject([
       { action: 'sign_in', outcome: 'done', actor_id: member.accountId, ...from },
     ]);
+  });
+
+  test('of a lock is for the organizations of the account, with the address; of a network for operators', async () => {
+    const { ann, bob, server, url, member } = await openAdminWorld({
+      failures: { ...defaultOAuthConfig.failures, passwords: 2, passwordsPerAddress: 3 },
+    });
+    for (const email of [member.email, member.email, 'no@example.com', 'no@example.com'])
+      await signInPage(url, email, 'wrong');
+    const locks = async ({ client }: typeof ann) =>
+      (await client.admin.listAudit()).filter(({ action }) => action.endsWith('.lock'));
+    expect(await locks(ann)).toMatchObject([
+      { action: 'account.lock', account: { id: member.accountId }, address: '127.0.0.1' },
+    ]);
+    expect(await locks(bob)).toEqual([]);
+    const { items } = await server.audit.queryAll({ limit: 10, action: 'network.lock' });
+    expect(items).toMatchObject([{ subject: '127.0.0.1', address: '127.0.0.1', accountId: null }]);
   });
 
   test('is written with its act or not at all, and the act without it neither', async () => {

@@ -86,4 +86,4 @@ test("the README's server on bare node:http logs a device in, refreshes and revo
   const twice = await fetch(`${issuer}/v1/oauth/token`, form);
   expect([twice.status, await twice.json()]).toMatchObject([400, { error: 'invalid_request' }]);
   expect((await fetch(`${issuer}/else`)).status).toBe(404);
-}, 60_000); // a process of its own, from sources
+});

@@ -21,7 +21,7 @@ describe('authorization by session key', () => {
       codeRequest(organizationId),
     );
     expect(new URL(location).searchParams.has('iss')).toBe(false);
-    expect(server.metadata.document).not.toHaveProperty('authorization_response_iss_parameter_supported');
+    expect(server.metadata).not.toHaveProperty('authorization_response_iss_parameter_supported');
   });
 
   test.each([

@@ -36,29 +36,25 @@ test('trusted devices are listed and revoked over HTTP', async () => {
   }
   expect((await call('GET', path, bearer)).json()).toEqual({ trusted_devices: [] });
   const check = server.trustedDevices.check(trusted.text, { accountId: owner.accountId, organizationId });
-  await expect(check).rejects.toMatchObject({ code: 'invalid_token' });
+  await expect(check).rejects.toMatchObject({ code: 'device_revoked', status: 401 });
 });
 
-test(
-  'an account has no more devices, and no more keys, than a list of them shows',
-  { timeout: 60_000 },
-  async () => {
-    await using opened = await openOverHttp();
-    const { server, owner, organizationId } = opened;
-    const holder = { accountId: owner.accountId, organizationId };
-    const creator = { ...holder, scopes: ['vendor_api'], isApiKey: false };
-    const adds = {
-      trusted_devices: () => server.trustedDevices.trust(holder, 'laptop'),
-      api_keys: () => server.apiKeys.create(creator, {}),
-    };
-    for (const [quota, add] of Object.entries(adds)) {
-      const settled = await Promise.allSettled(Array.from({ length: 1001 }, add));
-      const refused = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
-      expect(refused).toEqual([expect.any(ServiceError)]);
-      expect(refused[0]).toMatchObject({ code: 'quota_exceeded', details: { quota, limit: 1000 } });
-    }
-    const [device] = await server.trustedDevices.list(holder);
-    await server.trustedDevices.revoke(device?.id ?? '', holder);
-    await expect(adds.trusted_devices()).resolves.toMatch(/./);
-  },
-);
+test('an account has no more devices, and no more keys, than a list of them shows', async () => {
+  await using opened = await openOverHttp();
+  const { server, owner, organizationId } = opened;
+  const holder = { accountId: owner.accountId, organizationId };
+  const creator = { ...holder, scopes: ['vendor_api'], isApiKey: false };
+  const adds = {
+    trusted_devices: () => server.trustedDevices.trust(holder, 'laptop'),
+    api_keys: () => server.apiKeys.create(creator, {}),
+  };
+  for (const [quota, add] of Object.entries(adds)) {
+    const settled = await Promise.allSettled(Array.from({ length: 1001 }, add));
+    const refused = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    expect(refused).toEqual([expect.any(ServiceError)]);
+    expect(refused[0]).toMatchObject({ code: 'quota_exceeded', details: { quota, limit: 1000 } });
+  }
+  const [device] = await server.trustedDevices.list(holder);
+  await server.trustedDevices.revoke(device?.id ?? '', holder);
+  await expect(adds.trusted_devices()).resolves.toMatch(/./);
+});

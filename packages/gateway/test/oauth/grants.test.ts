@@ -10,12 +10,14 @@ async function open() {
   const { familyId } = await server.accessTokens.verify(tokens.access_token);
   const key = await server.apiKeys.create({ ...mine, scopes: ['vendor_api'], isApiKey: false }, {});
   const { keyId } = await server.apiKeys.verify(key);
+  const deviceToken = await server.trustedDevices.trust(mine, 'laptop');
+  const { deviceId } = await server.trustedDevices.check(deviceToken, mine);
   // Somebody else to administer the organization, so that the owner can go.
   await server.accounts.add({ email: 'ann@example.com', role: 'admin' });
   const ended: string[] = [];
-  for (const [name, id] of Object.entries({ login: familyId, key: keyId }))
+  for (const [name, id] of Object.entries({ login: familyId, key: keyId, device: deviceId }))
     server.grants.watch(id, { revoked: () => void ended.push(name) });
-  return { ...opened, mine, tokens, familyId, keyId, ended };
+  return { ...opened, mine, tokens, familyId, keyId, deviceId, ended };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -38,17 +40,44 @@ describe('a watched grant', () => {
     ],
     ['a revoked key', ['key'], ({ server, keyId, mine }) => server.apiKeys.revoke(keyId, mine)],
     [
+      'a revoked device',
+      ['device'],
+      ({ server, deviceId, mine }) => server.trustedDevices.revoke(deviceId, mine),
+    ],
+    [
+      "an admin's end of a device",
+      ['device'],
+      ({ server, deviceId, mine }) => server.oversight.revokeDevice(mine.organizationId, deviceId),
+    ],
+    [
       'the end of the membership',
-      ['login', 'key'],
+      ['login', 'key', 'device'],
       ({ server, mine }) => server.members.leave(mine.accountId, mine.organizationId),
     ],
-    ['the end of the account', ['login', 'key'], ({ server, mine }) => server.members.remove(mine.accountId)],
+    [
+      'the end of the account',
+      ['login', 'key', 'device'],
+      ({ server, mine }) => server.members.remove(mine.accountId),
+    ],
   ])('is told of %s at once', async (_case, expected, act) => {
     const opened = await open();
     await act(opened);
     await expect.poll(() => opened.ended).toEqual(expected);
     await opened.clock.advance(10_000);
     expect(opened.ended).toEqual(expected);
+  });
+
+  test('is told of what came between the look at it and the watch', async () => {
+    const { server, mine, deviceId } = await open();
+    const { grants } = server;
+    const since = grants.changes;
+    expect(await grants.stands(deviceId)).toBe(true);
+    await server.trustedDevices.revoke(deviceId, mine);
+    await expect.poll(() => grants.changes).toBeGreaterThan(since);
+    const told: string[] = [];
+    grants.watch(deviceId, { revoked: () => void told.push('since') }, since);
+    grants.watch(deviceId, { revoked: () => void told.push('unknown') });
+    await expect.poll(() => told).toEqual(['since', 'unknown']);
   });
 
   test('is told of a lowered role where it needs more than is left, and there alone', async () => {
@@ -63,7 +92,7 @@ describe('a watched grant', () => {
     expect(await server.grants.stands(familyId, 'write')).toBe(false);
     expect(await server.grants.stands(familyId)).toBe(true);
     await server.members.leave(mine.accountId, mine.organizationId);
-    await expect.poll(() => ended).toEqual(['manage_projects', 'write', 'login', 'read', 'key']);
+    await expect.poll(() => ended).toEqual(['manage_projects', 'write', 'login', 'read', 'key', 'device']);
   });
 
   test('is told at once of a revoked access token where it came with that one, and there alone (RFC 7009)', async () => {
@@ -125,7 +154,7 @@ describe('a watched grant', () => {
     const admin = await createAuthorizationServer({ store, clock, issuer });
     await admin.members.leave(mine.accountId, mine.organizationId);
     await clock.advance(2000);
-    await expect.poll(() => opened.ended).toEqual(['brief', 'login', 'key']);
+    await expect.poll(() => opened.ended).toEqual(['brief', 'login', 'key', 'device']);
   });
 
   test('is asked for no more once nobody watches', async () => {
@@ -137,7 +166,7 @@ describe('a watched grant', () => {
       return read(argument);
     };
     const listener = { revoked: () => undefined };
-    server.grants.watch('none', listener);
+    server.grants.watch('none', listener, server.grants.changes);
     server.grants.unwatch('none', listener);
     await clock.advance(60_000);
     expect(reads).toBe(0);

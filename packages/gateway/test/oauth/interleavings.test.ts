@@ -4,7 +4,7 @@ import { clientId, openServer, refusal, type TestServer } from './open-server.ts
 
 const graceMs = 30_000;
 
-/** Refresh tokens as the table of oauth.md 3.4 has them, in its own words and none of the engine's. */
+/** Refresh tokens as they should go, in its own words and none of the engine's. */
 class RefreshTable {
   /** When the successor of each generation was first given out. */
   readonly rotatedAt = new Map<number, number>();

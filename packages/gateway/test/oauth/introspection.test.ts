@@ -22,13 +22,13 @@ describe('introspection', () => {
       { token },
     );
     expect([answer.status, answer.json()]).toMatchObject([404, { error: 'not_found' }]);
-    expect(opened.server.metadata.document).not.toHaveProperty('introspection_endpoint');
+    expect(opened.server.metadata).not.toHaveProperty('introspection_endpoint');
   });
 
   test('tells of access token, refresh token and API key what they are', async () => {
     await using opened = await open();
     const { server, owner, organizationId, tokens, introspect, clock } = opened;
-    expect(server.metadata.document['introspection_endpoint']).toBe(`${issuer}/v1/oauth/introspect`);
+    expect(server.metadata['introspection_endpoint']).toBe(`${issuer}/v1/oauth/introspect`);
     const common = {
       active: true,
       iss: issuer,

@@ -3,6 +3,7 @@ import type { OAuthStore } from '@sallyport/oauth/server';
 import { migrations } from '../../src/store/embedded/contents.ts';
 import { oauthActs } from '../../src/store/embedded/oauth-acts.ts';
 import { oauthReads } from '../../src/store/embedded/oauth-reads.ts';
+import { select } from '../../src/store/embedded/query.ts';
 
 /** The real acts and reads over one in-memory database, each act in a transaction of its own, without the writer's thread. */
 export function openMemoryStore(): OAuthStore & { readonly db: DatabaseSync } {
@@ -27,16 +28,6 @@ export function openMemoryStore(): OAuthStore & { readonly db: DatabaseSync } {
       },
     ]),
   ) as unknown as OAuthStore['acts'];
-  const reads = oauthReads({
-    query: <Row>(sql: string) => {
-      const statement = db.prepare(sql);
-      return {
-        get: (...parameters: (string | number | bigint | null | Uint8Array)[]) =>
-          statement.get(...(parameters as string[])) as Row | undefined,
-        all: (...parameters: (string | number | bigint | null | Uint8Array)[]) =>
-          statement.all(...(parameters as string[])) as Row[],
-      };
-    },
-  });
+  const reads = oauthReads({ query: (sql) => select(db, sql) });
   return { db, acts, reads };
 }

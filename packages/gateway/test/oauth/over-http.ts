@@ -1,22 +1,24 @@
 import { neutralDialect, systemRandom } from '@sallyport/core';
 import type { TokenResponse } from '@sallyport/core/contract';
 import type { AuthorizationServer, AuthorizationServerOptions, OAuthConfig } from '@sallyport/oauth/server';
+import type { FastifyInstance } from 'fastify';
+import type { AppOptions } from '../../src/app.ts';
 import { createAuthenticator } from '../../src/authenticator.ts';
 import { createCallOrigins, type CallOrigins } from '../../src/http/call-origin.ts';
 import { createPages } from '../../src/pages/pages.ts';
 import { adminGates, adminHandlers } from '../../src/routes/admin.ts';
 import { accountHandlers } from '../../src/routes/account.ts';
 import { devicesHandlers } from '../../src/routes/devices.ts';
-import { registerIssuerPath } from '../../src/routes/issuer-path.ts';
-import { oauthHandlers } from '../../src/routes/oauth.ts';
+import { issuerPaths } from '../../src/routes/issuer-paths.ts';
+import { oauthDocuments, oauthHandlers } from '../../src/routes/oauth.ts';
 import { createWorkerTokens } from '../../src/worker-tokens.ts';
 import { serve } from '../serve.ts';
 import { openServer } from './open-server.ts';
 
 /** The authorization server's rows and pages on a port. */
-async function serveServer(server: AuthorizationServer, callOrigins: CallOrigins) {
+async function serveServer(server: AuthorizationServer, callOrigins: CallOrigins, app: Partial<AppOptions>) {
   const pages = createPages(server, { dialect: neutralDialect, random: systemRandom });
-  return serve({
+  const served = {
     authenticator: createAuthenticator(server, createWorkerTokens(server.signer)),
     handlers: {
       oauth: oauthHandlers(server, pages.consent),
@@ -24,24 +26,25 @@ async function serveServer(server: AuthorizationServer, callOrigins: CallOrigins
       account: accountHandlers(server),
       admin: adminHandlers(server),
     },
+    documents: oauthDocuments(server),
+    morePaths: issuerPaths(server),
     callOrigins,
     gates: adminGates(server),
-    pages(app) {
-      pages.register(app);
-      registerIssuerPath(app, server);
-    },
+    pages: (app: FastifyInstance) => pages.register(app),
     elsewhere: pages.elsewhere,
-  });
+  };
+  return serve(served, app);
 }
 
 /** A test server on a port, and a caller of it. */
 export async function openOverHttp(
   config: Partial<OAuthConfig> = {},
   options: Partial<AuthorizationServerOptions> = {},
+  app: Partial<AppOptions> = {},
 ) {
   const callOrigins = createCallOrigins();
   const opened = await openServer(config, { callOrigin: () => callOrigins.current(), ...options });
-  const served = await serveServer(opened.server, callOrigins);
+  const served = await serveServer(opened.server, callOrigins, app);
   return {
     ...opened,
     ...served,

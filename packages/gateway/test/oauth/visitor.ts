@@ -1,3 +1,4 @@
+import { callback, challenge, clientId } from './open-server.ts';
 import type { openOverHttp } from './over-http.ts';
 
 /** A browser as far as these pages need one: cookies, redirects by hand, forms. */
@@ -46,3 +47,15 @@ export async function setUp(opened: Awaited<ReturnType<typeof openOverHttp>>, vi
   const answer = await visitor.submit(page, { password, repeated: password });
   return { visitor, link: pathname + search, page, answer };
 }
+
+/** Where a program sends its person's browser. */
+export const authorizePath = (changes: Record<string, string> = {}) =>
+  `/v1/oauth/authorize?${new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: callback,
+    state: 'xyz',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...changes,
+  }).toString()}`;

@@ -195,7 +195,7 @@ test('a command lists them, sends them again through a gateway that runs, and dr
   expect(await command('retry', '--all')).toEqual({ retried: 0 });
   expect(await command('drop', two)).toEqual([
     1,
-    `There is no dead letter ${two}: see \`sallyport-gateway admin telemetry dead-letters list\`.`,
+    `There is no dead letter ${two}: see \`sallyport-gateway admin telemetry dead-letters list --data-dir ${dataDir}\`.`,
   ]);
   expect(await command('drop')).toEqual([
     2,

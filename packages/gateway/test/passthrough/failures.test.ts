@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { silentLog } from '@sallyport/core';
 import { freePort, ManualClock } from '@sallyport/core/testing';
 import { describe, expect, test } from 'vitest';
 import { createRetryBudget } from '../../src/passthrough/retry-budget.ts';
@@ -173,7 +174,10 @@ describe('the breaker', () => {
       if (script === 'cut') socket.resetAndDestroy();
       else if (script === 'answer') socket.write(answer('ok'));
     });
-    await using served = await through(upstream.url, {}, { clock });
+    const told: object[] = [];
+    const tell = (level: string) => (fields: object) => void told.push({ level, ...fields });
+    const log = { ...silentLog, info: tell('info'), warn: tell('warn') };
+    await using served = await through(upstream.url, {}, { clock }, { log });
     const ready = async () => {
       const response = await fetch(`${served.url}/readyz`);
       const { checks } = (await response.json()) as { checks: Record<string, string> };
@@ -198,6 +202,18 @@ describe('the breaker', () => {
     script = 'answer';
     expect((await post(served.url)).status).toBe(200);
     expect(await ready()).toEqual([200, 'ok']);
+
+    const change = (level: string, from: string, to: string) => ({ level, upstream: upstream.url, from, to });
+    expect(told).toEqual([
+      { ...change('warn', 'closed', 'open'), err: expect.any(Error) as Error },
+      change('info', 'open', 'half-open'),
+      change('info', 'half-open', 'closed'),
+    ]);
+    const metrics = await (await fetch(`${served.url}/metrics`)).text();
+    for (const to of ['closed', 'half-open', 'open'])
+      expect(metrics).toContain(
+        `sallyport_upstream_breaker_changes_total{upstream="${upstream.url}",to="${to}"} 1\n`,
+      );
   });
 
   test('counts a request once, however often it was sent, and has its one try sent once', async () => {

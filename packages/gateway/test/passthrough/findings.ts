@@ -1,4 +1,4 @@
-import type { Check } from '../../src/admin/doctor.ts';
+import type { Check } from '../../src/admin/findings.ts';
 import { checkUpstreams } from '../../src/admin/doctor-upstreams.ts';
 import { describeFailure } from '../../src/admin/failure.ts';
 import { loadConfig } from '../../src/config/load.ts';

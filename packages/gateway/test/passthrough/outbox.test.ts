@@ -245,6 +245,11 @@ test('what the upstream would have to refuse is refused here while it is away', 
   expect(
     (await batch(url, 'two', { body: 'not gzip', headers: { 'content-encoding': 'gzip' } })).status,
   ).toBe(400);
+  for (const headers of [{ 'content-type': 'text/plain' }, { 'content-encoding': 'br' }]) {
+    expect((await batch(url, 'two', { headers })).status).toBe(415);
+    const all = { authorization: 'Bearer access', 'content-type': 'application/json', ...headers };
+    expect((await fetch(`${url}/v1/logs`, { method: 'POST', headers: all, body: '{}' })).status).toBe(415);
+  }
   expect((await batch(url, 'three', { body: Buffer.alloc(8 * 1024 * 1024 + 1) })).status).toBe(413);
   const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024 + 1));
   expect((await batch(url, 'bomb', { body: bomb, headers: { 'content-encoding': 'gzip' } })).status).toBe(
@@ -271,14 +276,28 @@ test('what the upstream would have to refuse is refused here while it is away', 
   expect(count('kept_total')).toBe(0);
 });
 
-test('nothing rests here of callers whose own credential goes along, nor of an organization that wants it so', async () => {
+test('what an organization without data retention sends is accepted and dropped, whether the upstream is there or not', async () => {
+  await using upstream = await scriptedUpstream();
+  const { url, count } = await keeping(upstream, {}, async () => false);
+  for (const answer of [up, down]) {
+    upstream.answer = answer;
+    const taken = await batch(url, 'one');
+    expect([taken.status, await taken.json()]).toEqual([200, { accepted: 2 }]);
+    expect((await batch(url, 'bad', { body: '{"events":[7]}' })).status).toBe(400);
+  }
+  expect(upstream.seen).toEqual([]);
+  expect([count('requests'), count('kept_total'), count('dropped_total', 'zero_retention')]).toEqual([
+    0, 0, 2,
+  ]);
+});
+
+test('nothing rests here of callers whose own credential goes along, nor without room', async () => {
   await using upstream = await scriptedUpstream();
   upstream.answer = down;
   const oauth = { 'areas.oauth': 'upstream', 'areas.devices': 'upstream', 'upstream.credential': undefined };
   for (const { url, count } of [
     await keeping(upstream, oauth),
     await keeping(upstream, { 'upstream.outboxBytes': 0 }),
-    await keeping(upstream, {}, async () => false),
   ]) {
     expect((await batch(url, 'one')).status).toBe(502);
     expect([count('requests'), count('kept_total')]).toEqual([0, 0]);

@@ -1,4 +1,4 @@
-import { silentLog, systemClock } from '@sallyport/core';
+import { silentLog, systemClock, type Log } from '@sallyport/core';
 import { loadConfig } from '../../src/config/load.ts';
 import { openPassthrough } from '../../src/passthrough/open.ts';
 import type { Outbox } from '../../src/passthrough/outbox.ts';
@@ -10,11 +10,14 @@ export async function through(
   upstream: string,
   flags: Readonly<Record<string, unknown>> = {},
   options: NonNullable<Parameters<typeof serve>[1]> = {},
-  more: Partial<Pick<Served, 'mayKeep' | 'authenticator'>> & { readonly outbox?: Outbox } = {},
+  more: Partial<Pick<Served, 'mayKeep' | 'authenticator'>> & {
+    readonly outbox?: Outbox;
+    readonly log?: Log;
+  } = {},
 ): Promise<ServedApp> {
   const { config } = loadConfig({ env: {}, flags: { upstream, ...flags } });
-  const { outbox, ...served } = more;
-  const passthrough = await openPassthrough(config, options.clock ?? systemClock, silentLog, outbox);
+  const { outbox, log = silentLog, ...served } = more;
+  const passthrough = await openPassthrough(config, options.clock ?? systemClock, log, outbox);
   const { upstreams } = passthrough;
   const app = await serve(
     { ...served, passthrough, checks: upstreams.checks, stats: [() => upstreams.stats()] },

@@ -21,7 +21,7 @@ const runner = { 'x-environment-runner-version': '1', 'vendor-worker-id': 'w' };
 const record = '{"timeUnixNano":"1767225600000000000","body":{"stringValue":"x"}}';
 
 /**
- * Who may do what, by row of the contract (decisions.md "Who may do what", "Foreign resource"): a row that is not here
+ * Who may do what, by row of the contract (docs/administration.md): a row that is not here
  * does not compile, and fails the walk.
  */
 export const rights: Readonly<Record<Row['id'], Right | typeof open>> = {
@@ -165,6 +165,7 @@ export const rights: Readonly<Record<Row['id'], Right | typeof open>> = {
     who: [403, 200, 403, 403, 404],
     send: () => ({ body: { role: 'viewer' } }),
   },
+  'admin.unlockPerson': { on: 'colleague', who: [403, 200, 403, 403, 404] },
   'admin.removePerson': { on: 'colleague', who: [403, 200, 403, 403, 404] },
   'admin.listRoles': { on: 'nothing', who: [403, 200, 403, 403, 200] },
   'admin.listApiKeys': { on: 'apiKey', who: [403, 200, 403, 403, 'blind'] },

@@ -1,4 +1,4 @@
-import { contract, type Session } from '@sallyport/core/contract';
+import { contract, type Session, type SessionEvent } from '@sallyport/core/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { things } from './things.ts';
 import { openWorld, parties, type Party, type World } from './world.ts';
@@ -31,6 +31,23 @@ async function created(party: Party): Promise<Session> {
     },
     body: { environment_id: params.env_id },
   });
+}
+
+/** The events that `party` reads of a session's log by now; the status where it may not. */
+async function eventsOf(party: Party, id: string): Promise<SessionEvent[] | number> {
+  const leaving = new AbortController();
+  const answer = await fetch(`${world.url}/v1/sessions/${id}/events/stream?beta=true`, {
+    headers: { authorization: `Bearer ${world.person(party).accessToken}` },
+    signal: leaving.signal,
+  });
+  if (!answer.ok) return answer.status;
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const piece of (answer.body ?? []) as AsyncIterable<Uint8Array>)
+    if ((text += decoder.decode(piece, { stream: true })).includes('event: caught_up')) break;
+  leaving.abort();
+  const data = [...text.matchAll(/^id: \d+\ndata: (.*)$/gm)].map(([, line = '']) => line);
+  return data.map((line) => JSON.parse(line) as SessionEvent);
 }
 
 interface Entry {
@@ -72,6 +89,30 @@ test('the list has those of one account alone, in either case, and never those o
   expect(await of('colleague', 'foreign')).toEqual([]);
   const { status } = await world.call(contract.sessions.list, world.person('holder').accessToken, {
     query: '?account_id=',
+  });
+  expect(status).toBe(400);
+});
+
+test('the list has those of one e-mail address alone, and none where nobody in the organization has it', async () => {
+  const [theirs, other] = [await created('colleague'), await created('holder')];
+  const of = async (party: Party, asked: string, more = '') =>
+    (await list(party, `?account_email=${encodeURIComponent(asked)}${more}`)).map(({ id }) => id);
+  const { accountId } = world.person('colleague');
+  for (const party of parties.filter((each) => each !== 'foreign')) {
+    const listed = await of(party, email('colleague'));
+    expect(listed).toContain(theirs.id);
+    expect(listed).not.toContain(other.id);
+  }
+  expect(await of('holder', email('colleague').toUpperCase())).toContain(theirs.id);
+  expect(await of('holder', email('colleague'), `&account_id=${accountId.toUpperCase()}`)).toContain(
+    theirs.id,
+  );
+  expect(await of('holder', email('holder'), `&account_id=${accountId}`)).toEqual([]);
+  expect(await of('foreign', email('colleague'))).toEqual([]);
+  for (const nobody of [email('foreign'), 'nobody@example.com'])
+    expect(await of('colleague', nobody)).toEqual([]);
+  const { status } = await world.call(contract.sessions.list, world.person('holder').accessToken, {
+    query: '?account_email=me',
   });
   expect(status).toBe(400);
 });
@@ -133,4 +174,40 @@ test('who deletes the session of somebody else is in the audit log; what is oneâ
   expect(refused.map(({ status }) => status)).toEqual([403, 404]);
   expect(await deletions(other.id)).toEqual([]);
   expect(await deletions(byAdmin.id)).toHaveLength(1);
+});
+
+test('who sent an event everybody in the organization sees, by e-mail address, and nobody else', async () => {
+  const { id } = await created('holder');
+  const { text: key } = await world.call(contract.oauth.createApiKey, world.person('admin').accessToken, {
+    body: {},
+  });
+  const senders = [
+    ['colleague', world.person('colleague').accessToken],
+    ['admin', key],
+  ] as const;
+  for (const [party, credential] of senders)
+    await world.given(contract.sessions.append, credential, {
+      params: { id },
+      body: {
+        events: [
+          // In somebody else's name: it is as if it were not said.
+          {
+            type: 'session.message',
+            data: { text: party },
+            account: { id: world.person('holder').accountId },
+          },
+        ],
+      },
+    });
+  for (const party of ['holder', 'viewer', 'admin', 'colleague'] as const) {
+    const read = await eventsOf(party, id);
+    expect([party, read]).toMatchObject([
+      party,
+      senders.map(([sender]) => ({
+        data: { text: sender },
+        account: { id: world.person(sender).accountId, email: email(sender) },
+      })),
+    ]);
+  }
+  expect(await eventsOf('foreign', id)).toBe(404);
 });

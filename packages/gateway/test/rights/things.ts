@@ -101,13 +101,13 @@ export const things = {
   },
 
   /** A log record that the holder's program sent. */
-  async logRecord(world: World) {
+  async logRecord(world: World, text = mark) {
     await world.given(contract.telemetry.logs, world.person('holder').accessToken, {
       body: {
         resourceLogs: [
           {
             resource: { attributes: [{ key: 'service.name', value: { stringValue: mark } }] },
-            scopeLogs: [{ logRecords: [{ body: { stringValue: mark } }] }],
+            scopeLogs: [{ logRecords: [{ body: { stringValue: text } }] }],
           },
         ],
       },

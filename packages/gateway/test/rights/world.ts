@@ -26,6 +26,8 @@ export interface Person {
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The query of the page that is next. */
+  readonly next?: string | undefined;
 }
 
 export interface Sent {
@@ -65,7 +67,8 @@ export async function openWorld() {
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? '' : await answer.text();
     if (isStream) ended.abort();
-    return { status: answer.status, text };
+    const [, next] = /<[^?>]*(\?[^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '') ?? [];
+    return { status: answer.status, text, next };
   }
 
   /** The answer to a call that must succeed. */
@@ -143,6 +146,7 @@ export async function openWorld() {
 
   return {
     url,
+    dataDir: gateway.dataDir,
     clientId,
     organizationId: person('holder').organizationId,
     person,

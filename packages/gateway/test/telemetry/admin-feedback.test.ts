@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createIds, silentLog, systemClock, systemRandom } from '@sallyport/core';
+import { createAuthorizationServer } from '@sallyport/oauth/server';
 import { createBundleFiles, createFeedbackEngine } from '@sallyport/telemetry/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { zipOf } from '@sallyport/telemetry/testing';
@@ -32,7 +33,7 @@ async function admin(dataDir: string, ...args: string[]) {
   return { code, stdout, stderr };
 }
 
-test('feedback that was received is listed, shown and copied', { timeout: 60_000 }, async () => {
+test('feedback that was received is listed, shown and copied', async () => {
   const dataDir = scratchDirectory();
   const store = await openEmbeddedStore({ path: join(dataDir, 'sallyport.db') });
   const engine = createFeedbackEngine({
@@ -44,18 +45,23 @@ test('feedback that was received is listed, shown and copied', { timeout: 60_000
     log: silentLog,
   });
   const bundle = zipOf({ name: 'log.txt', content: 'a line' });
-  const receipt = await engine.receive({ accountId: 'account', organizationId: 'organization' });
+  const { accounts } = await createAuthorizationServer({ store: store.oauth, issuer: 'http://127.0.0.1' });
+  const { id: accountId, email } = await accounts.find();
+  const receipt = await engine.receive({ accountId, organizationId: 'organization' });
   await receipt.write(bundle);
   const { feedbackId: id } = await receipt.accept({ description: 'It hangs.', fileName: 'b.zip' });
 
   // Beside a store that is in use.
   const listed = await admin(dataDir, 'list');
   expect(JSON.parse(listed.stdout)).toMatchObject([
-    { id, description: 'It hangs.', bytes: bundle.length, entries: 1 },
+    {
+      ...{ id, description: 'It hangs.', bytes: bundle.length, entries: 1 },
+      ...{ account_id: accountId, account_email: email },
+    },
   ]);
   const output = join(dataDir, 'copy.zip');
   const shown = await admin(dataDir, 'get', id, '--output', output);
-  expect(JSON.parse(shown.stdout)).toMatchObject({ id, bundle_path: output });
+  expect(JSON.parse(shown.stdout)).toMatchObject({ id, account_email: email, bundle_path: output });
   expect(readFileSync(output).equals(bundle)).toBe(true);
 
   writeFileSync(output, 'mine');

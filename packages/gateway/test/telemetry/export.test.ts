@@ -150,6 +150,7 @@ test('what comes is sent at once, in order, with the headers; the resource tells
   expect(endpoint.requests[0]?.headers).toMatchObject({
     'x-key': 'secret',
     'content-type': 'application/json',
+    'content-encoding': 'gzip',
   });
   expect(exporter.stats()).toEqual({
     requests: 2,
@@ -175,7 +176,7 @@ test('a failing endpoint is tried again, after what it asks for, and nothing ove
   await send('b');
   expect(exporter.stats().failing).toBe('it answers with 503');
   await clock.advance(59_999);
-  expect(endpoint.requests).toHaveLength(1);
+  expect(exporter.stats().requests).toBe(1);
   for (let retries = 2; retries <= 5; retries++) {
     await clock.advance(60_000);
     await vi.waitUntil(() => exporter.stats().retries >= Math.min(retries, 4));
@@ -215,19 +216,34 @@ test.each([
   },
 );
 
+/** A request is counted as soon as it is due: one that must not be made is seen at once. */
+const atOnce = { compression: 'none' } as const;
+
 test('wrong settings hold everything back, a request a minute, until they are right', async () => {
   const endpoint = await startEndpoint(status(401), status(404));
   const { send, clock, startExport, head } = await openStore();
   await send('a');
-  const exporter = startExport(endpoint.url);
+  const exporter = startExport(endpoint.url, atOnce);
   await vi.waitUntil(() => exporter.stats().retries === 1);
   await clock.advance(59_999);
-  expect(endpoint.requests).toHaveLength(1);
+  expect(exporter.stats().requests).toBe(1);
   await clock.advance(1);
   await vi.waitUntil(() => exporter.stats().retries === 2);
   await clock.advance(60_000);
   await vi.waitUntil(async () => (await head()).exportedTo === 1);
   expect(exporter.stats()).toMatchObject({ exported: 1, refused: 0 });
+});
+
+test('what an endpoint asks for is waited for a quarter of an hour at most', async () => {
+  const endpoint = await startEndpoint(status(503, { 'retry-after': '86400' }));
+  const { send, clock, startExport, head } = await openStore();
+  await send('a');
+  const exporter = startExport(endpoint.url, atOnce);
+  await vi.waitUntil(() => exporter.stats().retries === 1);
+  await clock.advance(15 * 60_000 - 1);
+  expect(exporter.stats().requests).toBe(1);
+  await clock.advance(1);
+  await vi.waitUntil(async () => (await head()).exportedTo === 1);
 });
 
 test('a record that is refused is found by halving, left out and counted; the others arrive', async () => {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { createIds, ServiceError, silentLog, systemClock, systemRandom } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
-import { createBundleFiles, createFeedbackEngine } from '@sallyport/telemetry/server';
+import { createBundleFiles, createFeedbackEngine, type BundleFiles } from '@sallyport/telemetry/server';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { zipOf } from '@sallyport/telemetry/testing';
 import { feedbackGates, feedbackHandlers } from '../../src/routes/feedback.ts';
@@ -22,13 +23,14 @@ async function serveFeedback({
   zeroRetention = false,
   clock = systemClock,
   isRevoked = (): boolean => false,
+  wrap = (files: BundleFiles): BundleFiles => files,
 } = {}) {
   const directory = scratchDirectory();
   const bundles = join(directory, 'feedback');
   const store = await openEmbeddedStore({ path: join(directory, 'store.db') });
   const engine = createFeedbackEngine({
     store: store.feedback,
-    files: createBundleFiles(bundles),
+    files: wrap(createBundleFiles(bundles)),
     organizations: { isZeroDataRetention: () => Promise.resolve(zeroRetention) },
     clock,
     ids: createIds(systemClock, systemRandom),
@@ -141,8 +143,23 @@ describe('a form that is not as it must be is 400, names the field, and leaves n
   });
 
   const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
-  test.each<[string, string | Uint8Array, Record<string, string>, string]>([
+  /** A form with which nothing is wrong but perhaps its boundary, which may be quoted. */
+  const formWith = (boundary: string) => {
+    const line = `--${boundary.replaceAll('"', '')}`;
+    const part = (more: string) => `${line}\r\ncontent-disposition: form-data; name=${more}\r\n\r\n`;
+    const text = `${part('description')}d\r\n${part('bundle; filename=b.zip')}${zip.toString('latin1')}\r\n${line}--\r\n`;
+    return {
+      body: Buffer.from(text, 'latin1'),
+      headers: { 'content-type': `multipart/form-data; charset=utf-8; boundary=${boundary}` },
+    };
+  };
+  const boundaries = ['', '""', '" "', 'b'.repeat(71), 'b'.repeat(300)].map((boundary) => {
+    const { body, headers } = formWith(boundary);
+    return [`the boundary ${boundary}`, body, headers, 'form'] as const;
+  });
+  test.each<readonly [string, string | Uint8Array, Record<string, string>, string]>([
     ['no boundary', 'x', { 'content-type': 'multipart/form-data' }, 'form'],
+    ...boundaries,
     [
       'a body that breaks off',
       '--b\r\nContent-Disposition: form-data; name="description"\r\n\r\nabc',
@@ -165,9 +182,28 @@ describe('a form that is not as it must be is 400, names the field, and leaves n
     expect(files()).toEqual([]);
   });
 
+  test.each(['b'.repeat(70), '"a b: c"', "it's-(1)+2,3.4/5:6=7?8"])(
+    'the boundary %s is one',
+    async (boundary) => {
+      const { upload } = await serveFeedback();
+      const { body, headers } = formWith(boundary);
+      expect((await upload(body, headers)).status).toBe(200);
+    },
+  );
+
   test('no multipart is 415', async () => {
     const { upload } = await serveFeedback();
     expect((await upload('{}', { 'content-type': 'application/json' })).status).toBe(415);
+  });
+
+  test.each(['gzip', 'deflate', 'br'])('a form that is %s is 415', async (encoding) => {
+    const { upload, files } = await serveFeedback();
+    const answer = await upload(gzipSync(formWith('b').body), { ...multipart, 'content-encoding': encoding });
+    expect(answer.headers.get('accept-encoding')).toBe('identity');
+    expect(await errorOf(answer)).toEqual([415, 'unsupported_media_type', ['headers/content-encoding']]);
+    expect(files()).toEqual([]);
+    const plain = await upload(formOf('d', zip), { 'content-encoding': 'identity' });
+    expect(plain.status).toBe(200);
   });
 });
 
@@ -256,14 +292,14 @@ describe('who may', () => {
 });
 
 /** An upload whose body does not end. */
-async function hang(port: number) {
+async function hang(port: number, sent = 'PK', length = 100_000) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nContent-Length: 100000\r\n` +
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nContent-Length: ${length}\r\n` +
       `Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\n` +
-      `Content-Disposition: form-data; name="bundle"; filename="b.zip"\r\n\r\nPK`,
+      `Content-Disposition: form-data; name="bundle"; filename="b.zip"\r\n\r\n${sent}`,
   );
   return socket;
 }
@@ -320,6 +356,48 @@ test('one that drips in is 408, also where the clock is set back meanwhile', asy
   expect(String(data)).toMatch(/connection: close/i);
   await untilFiles(files, 0);
 });
+
+test.each([
+  ['10 KB a second are enough, and less is not', 50_000, 5000, 1000],
+  ['a minute is all there is, however fast it was', 700_000, 59_000, 1000],
+])('%s', async (_, bytes, longEnough, tooLong) => {
+  const clock = new ManualClock();
+  const { port, files, bundles } = await serveFeedback({ clock });
+  const socket = await hang(port, 'x'.repeat(bytes), bytes + 100_000);
+  const heard: string[] = [];
+  socket.on('data', (data) => heard.push(String(data)));
+  await untilFiles(files, 1);
+  const [part = ''] = files();
+  await expect.poll(() => statSync(join(bundles, part)).size).toBeGreaterThan(bytes * 0.9);
+  await clock.advance(longEnough);
+  expect(heard).toEqual([]);
+  await clock.advance(tooLong);
+  await expect.poll(() => heard.join('')).toContain('HTTP/1.1 408 ');
+  await untilFiles(files, 0);
+});
+
+test.each(['create', 'write'])(
+  'a full disk is 503 with Retry-After, and nothing is left there (%s)',
+  async (at) => {
+    const full = () =>
+      Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+    const { upload, files } = await serveFeedback({
+      wrap: (real) => ({
+        ...real,
+        async create(id) {
+          if (at === 'create') return full();
+          const file = await real.create(id);
+          file.handle.writeFile = full;
+          return file;
+        },
+      }),
+    });
+    const answer = await upload(formOf('d', zip));
+    expect(answer.headers.get('retry-after')).toBe('60');
+    expect(await errorOf(answer)).toEqual([503, 'store_unavailable', undefined]);
+    await untilFiles(files, 0);
+  },
+);
 
 test('what a crash left is swept at the start, and what is known is kept', async () => {
   const { upload, engine, bundles, files } = await serveFeedback();

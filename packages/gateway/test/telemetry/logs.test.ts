@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { ServiceError } from '@sallyport/core';
 import { contract } from '@sallyport/core/contract';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { bytes, encodeLogsRequest, randomLogsRequest, text, varint } from '@sallyport/telemetry/testing';
 import { serveTelemetry } from './serve-telemetry.ts';
 
@@ -65,6 +67,44 @@ test('what goes in through either encoding comes out of the query as it was', as
     }),
     { numRuns: 40 },
   );
+});
+
+describe('a batch takes a record as OTLP does', () => {
+  test.each([
+    ['a time as a number', '{"timeUnixNano":1790000000123456789}', { timeUnixNano: '1790000000123456789' }],
+    [
+      'an integer as a number',
+      '{"body":{"intValue":9007199254740993}}',
+      { body: { intValue: '9007199254740993' } },
+    ],
+    [
+      'the least one',
+      '{"body":{"intValue":-9223372036854775808}}',
+      { body: { intValue: '-9223372036854775808' } },
+    ],
+    ['an exponent', '{"timeUnixNano":1.79e18}', { timeUnixNano: '1790000000000000000' }],
+    [
+      'digits behind a point',
+      '{"body":{"intValue":9.007199254740993e15}}',
+      { body: { intValue: '9007199254740993' } },
+    ],
+    ['a large double', '{"body":{"doubleValue":1e300}}', { body: { doubleValue: 1e300 } }],
+    [
+      'bytes that are no UTF-8',
+      '{"body":{"stringValue":"a\xff\xfe"}}',
+      { body: { stringValue: 'a\ufffd\ufffd' } },
+    ],
+    ['a lone surrogate', '{"body":{"stringValue":"a\\ud800"}}', { body: { stringValue: 'a\ufffd' } }],
+  ])('%s', async (_name, record, judged) => {
+    const { post, stored, url } = await serveTelemetry();
+    const bytesIn = (before: string, after: string) => Buffer.from(`${before}${record}${after}`, 'latin1');
+    await post(bytesIn('{"resourceLogs":[{"scopeLogs":[{"logRecords":[', ']}]}]}'), json);
+    const headers = { authorization: 'Bearer access', 'x-service-name': 'unknown_service', ...json };
+    const body = bytesIn('{"events":[', ']}');
+    const answer = await fetch(`${url}/api/event_logging/v2/batch`, { method: 'POST', headers, body });
+    expect([answer.status, await answer.json()]).toEqual([200, { accepted: 1 }]);
+    expect(await stored()).toEqual([expect.objectContaining(judged), expect.objectContaining(judged)]);
+  });
 });
 
 test('a partial success says how many and why, as an int64', async () => {
@@ -218,3 +258,33 @@ test('a resource is stored once, however many requests have it', async () => {
     Array(3).fill({ stringValue: 'shop' }),
   );
 });
+
+test('an event batch is of whatever service it says, and of one at least', async () => {
+  const { url, stored } = await serveTelemetry();
+  const headers = { ...json, authorization: 'Bearer access' };
+  const send = (name: Record<string, string>) =>
+    fetch(url + contract.telemetry.batch.path, {
+      method: 'POST',
+      headers: { ...headers, ...name },
+      body: JSON.stringify({ events: [{}] }),
+    });
+  const long = 'a'.repeat(1000);
+  expect((await send({ 'x-service-name': long })).status).toBe(200);
+  expect((await stored()).map(({ serviceName }) => serviceName)).toEqual([long]);
+  expect((await send({ 'x-service-name': '' })).status).toBe(400);
+  expect((await send({})).status).toBe(400);
+});
+
+test.each(['/v1/logs', '/api/event_logging/v2/batch'])(
+  'a body that says that it is too large is refused before a byte of it comes (%s)',
+  async (path) => {
+    const { port } = await serveTelemetry();
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nX-Service-Name: x\r\n`;
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${8 * 1024 ** 2 + 1}\r\n\r\n`);
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    expect(String(data)).toMatch(/^HTTP\/1\.1 413 /);
+    expect(String(data)).toMatch(/^connection: close\r$/im);
+  },
+);

@@ -165,6 +165,22 @@ describe('a query', () => {
     ])
       expect((await get(`/v1/logs?${query}`)).answer.status, query).toBe(400);
   });
+
+  test('what a severity and attributes may be is told, and a value may be empty', async () => {
+    const { get, send, bodies } = await serveReading();
+    const says = async (query: string) => JSON.stringify((await get(`/v1/logs?${query}`)).body);
+    expect(await says('min_severity=loud')).toContain(
+      'must be trace, debug, info, warn, error, fatal or a number',
+    );
+    const nine = Array.from({ length: 9 }, (_, index) => `attribute=k${index}=v`).join('&');
+    expect(await says(nine)).toContain('must be at most 8, each key=value');
+    const attribute = (stringValue: string) => ({ key: 'e', value: { stringValue } });
+    await send([
+      { body: 'empty', attributes: [attribute('')] },
+      { body: 'full', attributes: [attribute('x')] },
+    ]);
+    expect(await bodies('attribute=e=')).toEqual(['empty']);
+  });
 });
 
 test('an admin sees what is of the organization, everybody else what is their own; other organizations nobody', async () => {
@@ -190,7 +206,8 @@ test('an admin sees what is of the organization, everybody else what is their ow
   ]);
   expect(await bodies('account_id=account', 'viewer')).toEqual(["admin's"]);
   expect(await bodies('account_id=colleague', 'viewer')).toEqual([]);
-  expect((await stats('account_id=colleague', 'viewer')).total).toBe(0);
+  for (const query of ['account_id=colleague', 'account_id=colleague&from=2026-01-01T00:00:00Z'])
+    expect((await stats(query, 'viewer')).total, query).toBe(0);
 });
 
 test('stats count by time, severity and service', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@sallyport/telemetry/server';
 import { createRecordReads } from '@sallyport/telemetry/testing';
 import { onTestFinished } from 'vitest';
-import type { Authenticator } from '../../src/http/handler.ts';
+import type { Authenticator } from '../../src/http/callers.ts';
 import { telemetryHandlers } from '../../src/routes/telemetry.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
 import { serve, type ServedApp } from '../serve.ts';
@@ -50,7 +50,7 @@ export async function serveTelemetry(
   });
   const served = await serve(
     {
-      handlers: { telemetry: telemetryHandlers(engine, clock) },
+      handlers: { telemetry: telemetryHandlers(engine, { idOf: () => Promise.resolve(undefined) }, clock) },
       ...(options.authenticator && { authenticator: options.authenticator }),
     },
     options.maxBodyBytesInFlight === undefined ? {} : { maxBodyBytesInFlight: options.maxBodyBytesInFlight },

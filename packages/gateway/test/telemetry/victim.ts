@@ -44,7 +44,11 @@ if (values.export !== undefined)
     },
   }).start();
 const { url } = await serve(
-  { handlers: { telemetry: telemetryHandlers(engine, systemClock) } },
+  {
+    handlers: {
+      telemetry: telemetryHandlers(engine, { idOf: () => Promise.resolve(undefined) }, systemClock),
+    },
+  },
   { rateLimits: { default: 0 } },
 );
 process.stdout.write(`${url}\n`);

@@ -10,10 +10,10 @@ import {
   type RegistrationFacts,
   type Timing,
 } from '@sallyport/bridge/storage';
-import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { StopAll } from './bridge-environment-stop.ts';
 import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { noSuchEnvironment } from './bridge-unknown.ts';
 import { select } from './query.ts';
 import type { UnattachedWork } from './bridge-unattached.ts';
 
@@ -148,8 +148,4 @@ export function environmentActs(
       }
     },
   };
-}
-
-function noSuchEnvironment(): ServiceError {
-  return new ServiceError('not_found', 'There is no such environment.');
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Appended, EventDraft, Origin, Touched, Verdict, Work } from '@sallyport/bridge/storage';
-import { ServiceError, type Ids } from '@sallyport/core';
+import type { Appended, EventDraft, Sender, Touched, Verdict, Work } from '@sallyport/bridge/storage';
+import type { Ids } from '@sallyport/core';
 import { selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { noSuchSession, noSuchWork } from './bridge-unknown.ts';
 import { select } from './query.ts';
 
 export interface LogHead {
@@ -20,7 +21,7 @@ export interface SessionLog {
   /** Throws `not_found`. */
   work(workId: string): Work;
   /** Numbers and inserts; an event whose id the session has keeps its first `seq`. */
-  append(sessionId: string, origin: Origin, events: readonly EventDraft[], now: number): readonly Appended[];
+  append(sessionId: string, sender: Sender, events: readonly EventDraft[], now: number): readonly Appended[];
   /** Where the log has an event of that id. */
   seqOf(sessionId: string, id: string): number | undefined;
   /** Saves what was decided about a work item, and what goes with it; without a verdict, the item stands as it is. */
@@ -34,7 +35,8 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
   );
   const workById = select<WorkRow>(db, `${selectWork} WHERE id = ?`);
   const insertEvent = db.prepare(
-    `INSERT INTO session_event (session_id, seq, id, type, origin, data, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO session_event (session_id, seq, id, type, origin, account_id, data, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_id, id) DO NOTHING`,
   );
   const seqById = select<{ seq: number }>(
@@ -58,17 +60,18 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
 
   function head(sessionId: string): LogHead {
     const row = headById.get(sessionId);
-    if (!row) throw new ServiceError('not_found', 'There is no such session.');
+    if (!row) throw noSuchSession();
     return row;
   }
 
-  function append(sessionId: string, origin: Origin, events: readonly EventDraft[], now: number): Appended[] {
+  function append(sessionId: string, sender: Sender, events: readonly EventDraft[], now: number): Appended[] {
     const { last_seq: first, organization_id: organizationId } = head(sessionId);
+    const accountId = sender.origin === 'client' ? sender.accountId : null;
     let last = first;
     let bytes = 0;
     const appended = events.map(({ id, type, data }) => {
       const text = JSON.stringify(data);
-      const { changes } = insertEvent.run(sessionId, last + 1, id, type, origin, text, now);
+      const { changes } = insertEvent.run(sessionId, last + 1, id, type, sender.origin, accountId, text, now);
       if (changes !== 1) return { id, seq: seqOf(sessionId, id) ?? 0 };
       bytes += Buffer.byteLength(text);
       return { id, seq: ++last };
@@ -84,7 +87,7 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
     updateWork.run(state, deadline, deliveries, attempt, ackedBy, attached ? 1 : 0, reason, id);
     if (raisesEpoch) raiseEpoch.run(work.sessionId);
     const events = announcements.map((announcement) => ({ id: ids.next('evt'), ...announcement }));
-    if (events.length > 0) append(work.sessionId, 'service', events, now);
+    if (events.length > 0) append(work.sessionId, { origin: 'service' }, events, now);
   }
 
   return {
@@ -93,7 +96,7 @@ export function createSessionLog(db: DatabaseSync, ids: Ids): SessionLog {
     seqOf,
     work(workId) {
       const row = workById.get(workId);
-      if (!row) throw new ServiceError('not_found', 'There is no such work item.');
+      if (!row) throw noSuchWork();
       return toWork(row);
     },
     settle(before, verdict, now) {

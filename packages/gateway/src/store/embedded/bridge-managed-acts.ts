@@ -5,6 +5,7 @@ import type { Sync } from './acts.ts';
 import type { StopAll } from './bridge-environment-stop.ts';
 import { earlierIn } from './bridge-idempotency.ts';
 import { selectEnvironment, toEnvironment, type EnvironmentRow } from './bridge-rows.ts';
+import { noSuchEnvironment } from './bridge-unknown.ts';
 import { select } from './query.ts';
 
 type ManagedActs = Pick<BridgeActs, 'createEnvironment' | 'updateEnvironment' | 'archiveEnvironment'>;
@@ -27,7 +28,7 @@ export function managedActs(db: DatabaseSync, stopAll: StopAll): Sync<ManagedAct
 
   function known(id: string) {
     const row = byId.get(id);
-    if (!row) throw new ServiceError('not_found', 'There is no such environment.');
+    if (!row) throw noSuchEnvironment();
     return toEnvironment(row);
   }
 

@@ -24,6 +24,7 @@ export interface EnvironmentRow {
   /** Null: no bridge is registered. */
   readonly worker_type: string | null;
   readonly worker_key: string | null;
+  readonly device_id: string | null;
   readonly last_seen_at: number | null;
   readonly left_at: number | null;
 }
@@ -31,11 +32,13 @@ export interface EnvironmentRow {
 /** An environment with its registration, if it has one: put a condition on `r`, or none. */
 export const selectEnvironment = `
   SELECT e.id, e.organization_id, e.account_id, e.machine_name, e.directory, e.metadata, e.is_managed,
-         e.created_at, e.updated_at, e.archived_at, r.worker_type, r.worker_key, r.last_seen_at, r.left_at
+         e.created_at, e.updated_at, e.archived_at, r.worker_type, r.worker_key, r.device_id,
+         r.last_seen_at, r.left_at
   FROM environment e LEFT JOIN bridge_registration r ON r.environment_id = e.id`;
 
 export function toEnvironment(row: EnvironmentRow): Environment {
-  const { worker_type: workerType, worker_key: workerKey, last_seen_at: lastSeenAt, left_at: leftAt } = row;
+  const { worker_type: workerType, worker_key: workerKey, device_id: deviceId } = row;
+  const { last_seen_at: lastSeenAt, left_at: leftAt } = row;
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -48,9 +51,9 @@ export function toEnvironment(row: EnvironmentRow): Environment {
     updatedAt: row.updated_at,
     archivedAt: row.archived_at,
     registration:
-      workerType === null || workerKey === null || lastSeenAt === null
+      workerType === null || workerKey === null || deviceId === null || lastSeenAt === null
         ? null
-        : { workerType, workerKey, lastSeenAt, leftAt },
+        : { workerType, workerKey, deviceId, lastSeenAt, leftAt },
   };
 }
 
@@ -102,3 +105,6 @@ function oneOf(states: readonly WorkState[]): string {
 export const isIdle = oneOf(idleStates);
 export const isRunning = oneOf(runningStates);
 export const isWaiting = `${isIdle} AND ${oneOf(waitingStates)}`;
+
+/** Where a list begins that has no place to go on from. */
+export const newest = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  isFinal,
   judgeAppend,
   judgeAttach,
   judgeEpoch,
   judgeExit,
   judgeLiveSessions,
   judgeLogBytes,
+  judgeOpen,
   judgeOverflow,
   judgeReconnect,
   judgeSessionLogBytes,
@@ -21,11 +21,18 @@ import { earlierIn } from './bridge-idempotency.ts';
 import type { LogRemoval } from './bridge-log-removal.ts';
 import type { SessionLog } from './bridge-log.ts';
 import { isIdle, isRunning } from './bridge-rows.ts';
+import { noSuchEnvironment, noSuchSession } from './bridge-unknown.ts';
 import { select } from './query.ts';
 
 type SessionActs = Pick<
   BridgeActs,
-  'createSession' | 'reconnectSession' | 'takeOverSession' | 'attachWorker' | 'renewWorkers' | 'appendEvents'
+  | 'createSession'
+  | 'reconnectSession'
+  | 'takeOverSession'
+  | 'attachWorker'
+  | 'renewWorkers'
+  | 'appendEvents'
+  | 'forgetSender'
 >;
 
 export function sessionActs(
@@ -70,6 +77,11 @@ export function sessionActs(
     "UPDATE work SET deadline = max(deadline, ?) WHERE session_id = ? AND state = 'active'",
   );
 
+  const forgetSender = db.prepare(
+    `UPDATE session_event SET account_id = NULL WHERE (session_id, seq) IN
+       (SELECT session_id, seq FROM session_event WHERE account_id = ? LIMIT ?)`,
+  );
+
   const judgeUsage = (organizationId: string, quota: Quota) => {
     if (quota.logBytes > 0) judgeLogBytes(usage.get(organizationId)?.log_bytes ?? 0, quota);
   };
@@ -78,8 +90,7 @@ export function sessionActs(
     createSession(given) {
       const { id, workId, accountId, organizationId, environmentId, title, idempotency, now } = given;
       const { quota } = given.terms;
-      if (!takesSessions.get(environmentId))
-        throw new ServiceError('not_found', 'There is no such environment.');
+      if (!takesSessions.get(environmentId)) throw noSuchEnvironment();
       const earlier = earlierSession(given);
       if (earlier !== undefined) return { id: earlier, isNew: false };
       judgeUsage(organizationId, quota);
@@ -91,7 +102,7 @@ export function sessionActs(
       const whose = [id, organizationId, accountId, environmentId, workId] as const;
       insertSession.run(...whose, title, tags, context, key, fingerprint, now, now);
       insertWork.run(workId, environmentId, id, now);
-      log.append(id, 'client', given.events, now);
+      log.append(id, { origin: 'client', accountId }, given.events, now);
       return { id, isNew: true };
     },
 
@@ -117,7 +128,7 @@ export function sessionActs(
       const work = log.work(head.work_id);
       log.settle(work, judgeAttach(work, given), given.now);
       const attached = openStream.get(given.now, sessionId);
-      if (!attached) throw new ServiceError('not_found', 'There is no such session.');
+      if (!attached) throw noSuchSession();
       return attached;
     },
 
@@ -129,21 +140,20 @@ export function sessionActs(
       }
     },
 
-    appendEvents({ sessionId, epoch, events, ...given }) {
+    appendEvents({ sessionId, from, events, ...given }) {
       const head = log.head(sessionId);
       const { maxSessionLogBytes } = given.terms;
-      if (epoch === null) {
+      if ('accountId' in from) {
         judgeUsage(head.organization_id, given.terms.quota);
-        if (isFinal(log.work(head.work_id).state))
-          throw new ServiceError('session_ended', 'The session has ended.');
+        judgeOpen(log.work(head.work_id));
         if (maxSessionLogBytes > 0)
           judgeSessionLogBytes(removal.trim(sessionId, maxSessionLogBytes), maxSessionLogBytes);
-        return log.append(sessionId, 'client', events, given.now);
+        return log.append(sessionId, { origin: 'client', accountId: from.accountId }, events, given.now);
       }
-      judgeEpoch(head.epoch, epoch);
+      judgeEpoch(head.epoch, from.epoch);
       const work = log.work(head.work_id);
       const count = judgeAppend(work, events);
-      const appended = log.append(sessionId, 'worker', events.slice(0, count), given.now);
+      const appended = log.append(sessionId, { origin: 'worker' }, events.slice(0, count), given.now);
       const last = events[count - 1];
       const hasExited = last?.type === 'worker.exited';
       if (hasExited) log.settle(work, judgeExit(work, last.data['exit_code'], given), given.now);
@@ -161,5 +171,7 @@ export function sessionActs(
       });
       return [...appended, ...known];
     },
+
+    forgetSender: ({ accountId, limit }) => Number(forgetSender.run(accountId, limit).changes),
   };
 }

@@ -9,10 +9,10 @@ import {
   type BridgeActs,
   type Work,
 } from '@sallyport/bridge/storage';
-import { ServiceError } from '@sallyport/core';
 import type { Sync } from './acts.ts';
 import type { SessionLog } from './bridge-log.ts';
 import { isRunning, isWaiting, selectWork, toWork, type WorkRow } from './bridge-rows.ts';
+import { noSuchWork } from './bridge-unknown.ts';
 import { select } from './query.ts';
 
 type WorkActs = Pick<
@@ -42,7 +42,7 @@ export function workActs(db: DatabaseSync, log: SessionLog): Sync<WorkActs> {
   function workOf(environmentId: string, workId: string): Work {
     const work = log.work(workId);
     if (work.environmentId === environmentId) return work;
-    throw new ServiceError('not_found', 'There is no such work item.');
+    throw noSuchWork();
   }
 
   return {

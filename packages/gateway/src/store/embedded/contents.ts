@@ -21,6 +21,9 @@ import { telemetryOutboxQueuesMigration } from './migrations/0015-telemetry-outb
 import { deviceGrantNetworkMigration } from './migrations/0016-device-grant-network.ts';
 import { telemetryOutboxAccountsMigration } from './migrations/0017-telemetry-outbox-accounts.ts';
 import { openWorkMigration } from './migrations/0018-open-work.ts';
+import { deviceGrantRowsMigration } from './migrations/0019-device-grant-rows.ts';
+import { eventAccountsMigration } from './migrations/0020-event-accounts.ts';
+import { accountUnlocksMigration } from './migrations/0021-account-unlocks.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -54,4 +57,7 @@ export const migrations: readonly Migration[] = [
   deviceGrantNetworkMigration,
   telemetryOutboxAccountsMigration,
   openWorkMigration,
+  deviceGrantRowsMigration,
+  eventAccountsMigration,
+  accountUnlocksMigration,
 ];

@@ -1,23 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Hashed, Session } from '@sallyport/oauth/storage';
-import type { OAuthActsOf } from './oauth-acts.ts';
+import type { Hashed, OAuthActs, Session } from '@sallyport/oauth/storage';
+import type { Sync } from './acts.ts';
 import { lastAdmin } from './oauth-last-admin.ts';
 import { owner } from './oauth-rows.ts';
 
 /** Passwords, sessions and trusted devices of accounts. */
 export function accountActs(
   db: DatabaseSync,
-): OAuthActsOf<
-  | 'addSetupToken'
-  | 'redeemSetupToken'
-  | 'setPassword'
-  | 'addSession'
-  | 'touchSession'
-  | 'endSession'
-  | 'endOtherSessions'
-  | 'addTrustedDevice'
-  | 'touchTrustedDevice'
-  | 'revokeTrustedDevice'
+): Sync<
+  Pick<
+    OAuthActs,
+    | 'addSetupToken'
+    | 'redeemSetupToken'
+    | 'setPassword'
+    | 'addSession'
+    | 'touchSession'
+    | 'endSession'
+    | 'endOtherSessions'
+    | 'addTrustedDevice'
+    | 'touchTrustedDevice'
+    | 'revokeTrustedDevice'
+  >
 > {
   const replaceSetupToken = db.prepare(
     'INSERT OR REPLACE INTO setup_token (account_id, hash, expires_at) VALUES (?, ?, ?)',
@@ -27,7 +30,10 @@ export function accountActs(
   );
   const dropSetupToken = db.prepare('DELETE FROM setup_token WHERE account_id = ?');
   const presentPassword = db.prepare('SELECT password_hash FROM account WHERE id = ?');
-  const updatePassword = db.prepare('UPDATE account SET password_hash = ? WHERE id = ?');
+  // Guesses at the one before say nothing of the new one: its person is let in at once.
+  const updatePassword = db.prepare(
+    'UPDATE account SET password_hash = ?, unlocks = unlocks + 1 WHERE id = ?',
+  );
   const deleteSessionsOf = db.prepare('DELETE FROM account_session WHERE account_id = ?');
   const insertSession = db.prepare(
     `INSERT INTO account_session (id, hash, account_id, address, user_agent, created_at, expires_at)

@@ -1,15 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, Client, OAuthActs, Organization, Role, SigningKey } from '@sallyport/oauth/storage';
+import type { Client, OAuthActs, Organization, SigningKey } from '@sallyport/oauth/storage';
 import type { Sync } from './acts.ts';
 import { adminActs } from './oauth-admin-acts.ts';
 import { withAudit } from './oauth-audit-acts.ts';
 import { accountActs } from './oauth-account-acts.ts';
 import { apiKeyActs } from './oauth-key-acts.ts';
+import { newAccounts } from './oauth-new-account.ts';
 import { organizationActs } from './oauth-organization-acts.ts';
 import { deviceActs, loginActs } from './oauth-login-acts.ts';
-
-/** Some of the authorization server's acts. */
-export type OAuthActsOf<Name extends keyof OAuthActs> = Pick<Sync<OAuthActs>, Name>;
 
 /** The authorization server's acts on SQLite: each loads, lets the domain judge, saves, and writes its audit entry. */
 export function oauthActs(db: DatabaseSync): Sync<OAuthActs> {
@@ -27,20 +25,18 @@ export function oauthActs(db: DatabaseSync): Sync<OAuthActs> {
 
 function installationActs(
   db: DatabaseSync,
-): OAuthActsOf<
-  'install' | 'keepSecret' | 'addFirstKey' | 'rotateKeys' | 'addOrganization' | 'addAccount' | 'addClient'
+): Sync<
+  Pick<
+    OAuthActs,
+    'install' | 'keepSecret' | 'addFirstKey' | 'rotateKeys' | 'addOrganization' | 'addAccount' | 'addClient'
+  >
 > {
   const anyOrganization = db.prepare('SELECT 1 FROM organization LIMIT 1');
   const insertOrganization = db.prepare(
     `INSERT INTO organization (id, name, type, rate_limit_tier, capabilities, zero_data_retention, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  const insertAccount = db.prepare(
-    `INSERT INTO account (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING`,
-  );
-  const insertMembership = db.prepare(
-    'INSERT INTO membership (account_id, organization_id, role) VALUES (?, ?, ?)',
-  );
+  const accounts = newAccounts(db);
   const upsertClient = db.prepare(
     `INSERT INTO oauth_client (id, name, redirect_uris, grant_types, scope, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET name = excluded.name, redirect_uris = excluded.redirect_uris,
@@ -63,12 +59,6 @@ function installationActs(
     const capabilities = JSON.stringify(one.capabilities);
     insertOrganization.run(one.id, one.name, one.type, one.rateLimitTier, capabilities, flag, one.createdAt);
   }
-  function addAccount(account: Account, organizationId: string, role: Role): boolean {
-    const { id, email, passwordHash, createdAt } = account;
-    if (insertAccount.run(id, email, passwordHash, createdAt).changes === 0) return false;
-    insertMembership.run(id, organizationId, role);
-    return true;
-  }
   function addClient({ id, name, redirectUris, grantTypes, scope, createdAt }: Client): void {
     upsertClient.run(id, name, JSON.stringify(redirectUris), JSON.stringify(grantTypes), scope, createdAt);
   }
@@ -81,7 +71,7 @@ function installationActs(
       const isNew = anyOrganization.get() === undefined;
       if (isNew) {
         addOrganization(organization);
-        addAccount(owner, organization.id, 'admin');
+        accounts.add({ account: owner, organizationId: organization.id, role: 'admin' });
       }
       for (const client of clients) addClient(client);
       return { isNew };
@@ -101,7 +91,7 @@ function installationActs(
       return true;
     },
     addOrganization: ({ organization }) => addOrganization(organization),
-    addAccount: ({ account, organizationId, role }) => addAccount(account, organizationId, role),
+    addAccount: ({ account, organizationId, role }) => accounts.add({ account, organizationId, role }),
     addClient: ({ client }) => addClient(client),
   };
 }
@@ -111,7 +101,7 @@ function sweepAct(db: DatabaseSync): Sync<OAuthActs>['sweep'] {
     account_session: 'id',
     setup_token: 'account_id',
     oauth_code: 'hash',
-    oauth_device_grant: 'hash',
+    oauth_device_grant: 'id',
     oauth_family: 'id',
     oauth_revoked_token: 'jti',
     api_key: 'id',

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { toTimestamp } from '@sallyport/core';
 import type { Account, AdminActs } from '@sallyport/oauth/storage';
 import type { Sync } from './acts.ts';
-import { accountColumns, owner } from './oauth-rows.ts';
 import { lastAdmin } from './oauth-last-admin.ts';
+import { newAccounts } from './oauth-new-account.ts';
+import { accountColumns, owner } from './oauth-rows.ts';
 
 /** What a member of an organization calls with there, and at last the membership. */
 const ofMembers = [
@@ -16,13 +18,8 @@ const ofMembers = [
 
 /** What admins and operators do. */
 export function adminActs(db: DatabaseSync): Sync<AdminActs> {
-  const insertAccount = db.prepare(
-    `INSERT INTO account (id, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING`,
-  );
+  const accounts = newAccounts(db);
   const accountByEmail = db.prepare(`SELECT ${accountColumns} FROM account WHERE email = ?`);
-  const insertMembership = db.prepare(
-    'INSERT INTO membership (account_id, organization_id, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  );
   const isElsewhere = db.prepare(
     'SELECT 1 FROM membership WHERE account_id = ? AND organization_id <> ? LIMIT 1',
   );
@@ -39,6 +36,16 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
   );
   const standsFor = ['account_session', 'setup_token', ...ofMembers].map((table) =>
     db.prepare(`DELETE FROM ${table} WHERE account_id = ?`),
+  );
+  const unlock = db.prepare(
+    `UPDATE account SET unlocks = unlocks + 1 WHERE id = ?1 AND (?2 IS NULL OR EXISTS
+       (SELECT 1 FROM membership WHERE account_id = ?1 AND organization_id = ?2)) RETURNING email`,
+  );
+  const standingLock = db.prepare(
+    `SELECT 1 FROM audit_entry AS lock WHERE action = 'account.lock' AND at > ?2 AND account_id = ?1
+       AND details ->> '$.until' > ?3 AND NOT EXISTS
+       (SELECT 1 FROM audit_entry WHERE action IN ('account.unlock', 'password.set') AND at > ?2
+          AND account_id = ?1 AND id > lock.id)`,
   );
   const dropPassword = db.prepare('UPDATE account SET password_hash = NULL WHERE id = ?');
   const accountById = db.prepare('SELECT 1 FROM account WHERE id = ?');
@@ -63,10 +70,9 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
     recordAudit: () => undefined,
 
     addMember({ account: wanted, organizationId, role }) {
-      const { id, email, passwordHash, createdAt } = wanted;
-      const isNew = insertAccount.run(id, email, passwordHash, createdAt).changes > 0;
-      const account = accountByEmail.get(email) as unknown as Account;
-      const isAdded = insertMembership.run(account.id, organizationId, role).changes > 0;
+      const isNew = accounts.add({ account: wanted, organizationId, role });
+      const account = accountByEmail.get(wanted.email) as unknown as Account;
+      const isAdded = isNew || accounts.join(account.id, { organizationId, role });
       return {
         outcome: isNew ? 'added' : isAdded ? 'joined' : 'member',
         account: { ...account },
@@ -82,6 +88,13 @@ export function adminActs(db: DatabaseSync): Sync<AdminActs> {
     },
 
     endMemberSession: ({ sessionId, organizationId }) => owner(endSession.get(sessionId, organizationId)),
+
+    unlockAccount({ accountId, organizationId, now, windowMs }) {
+      const account = unlock.get(accountId, organizationId ?? null);
+      if (!account) return undefined;
+      const wasLocked = standingLock.get(accountId, now - windowMs, toTimestamp(now)) !== undefined;
+      return { email: account['email'] as string, wasLocked };
+    },
 
     closeAccount({ accountId }) {
       const organizationIds = membershipsOf(accountId);

@@ -1,3 +1,4 @@
+import { readPart } from '@sallyport/core';
 import type {
   Account,
   AdminReads,
@@ -14,6 +15,7 @@ import type {
 import {
   accountColumns,
   apiKeyColumns,
+  asIs,
   clientColumns,
   familyColumns,
   sessionColumns,
@@ -69,7 +71,7 @@ export function adminReads(reader: Pick<Reader, 'query'>): AdminReads {
     const query = reader.query<Row>(
       `SELECT ${columns} FROM ${table} WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?`,
     );
-    return ({ accountId, after, limit }: OfAccount) => query.all(accountId, after, limit);
+    return ({ accountId, after, limit }: OfAccount) => query.each(accountId, after, limit + 1);
   };
   const accountSessions = ofAccount<Session>('account_session', sessionColumns);
   const accountLogins = ofAccount<FamilyRow>('oauth_family AS family', familyColumns);
@@ -84,31 +86,31 @@ export function adminReads(reader: Pick<Reader, 'query'>): AdminReads {
 
   return {
     members: async ({ organizationId, after, limit }) =>
-      members.all(organizationId, after?.createdAt ?? -1, after?.id ?? '', limit),
+      readPart(members.each(organizationId, after?.createdAt ?? -1, after?.id ?? '', limit + 1), limit, asIs),
     clients: async ({ after, limit }) =>
-      clients.all(after?.createdAt ?? -1, after?.id ?? '', limit).map(toClient),
+      readPart(clients.each(after?.createdAt ?? -1, after?.id ?? '', limit + 1), limit, toClient),
     organizationApiKeys: async ({ organizationId, now, ...page }) =>
-      apiKeys.all(organizationId, ...place(page), now),
-    organizationDevices: async ({ organizationId, ...page }) => devices.all(organizationId, ...place(page)),
-    organizationLogins: async ({ organizationId, now, ...page }) =>
-      logins
-        .all(organizationId, ...place(page), now)
-        .map((row) => ({ ...toFamily(row), email: row.email, clientName: row.clientName })),
+      readPart(apiKeys.each(organizationId, ...place(page), now), page.limit, asIs),
+    organizationDevices: async ({ organizationId, ...page }) =>
+      readPart(devices.each(organizationId, ...place(page)), page.limit, asIs),
+    organizationLogins: async ({ organizationId, endedBefore, ...page }) =>
+      readPart(logins.each(organizationId, ...place(page), endedBefore), page.limit, (row) => ({
+        ...toFamily(row),
+        email: row.email,
+        clientName: row.clientName,
+      })),
     memberSessions: async ({ organizationId, now, ...page }) =>
-      sessions.all(organizationId, ...place(page), now),
+      readPart(sessions.each(organizationId, ...place(page), now), page.limit, asIs),
     auditEntries: async (filter) => {
       const { sql, parameters } = auditQuery(filter);
-      return reader
-        .query<AuditRow>(sql)
-        .all(...parameters)
-        .map(toAuditEntry);
+      return readPart(reader.query<AuditRow>(sql).each(...parameters), filter.limit, toAuditEntry);
     },
-    accountSessions: async (part) => accountSessions(part),
-    accountLogins: async (part) => accountLogins(part).map(toFamily),
-    accountApiKeys: async (part) => accountApiKeys(part),
-    accountDevices: async (part) => accountDevices(part),
+    accountSessions: async (part) => readPart(accountSessions(part), part.limit, asIs),
+    accountLogins: async (part) => readPart(accountLogins(part), part.limit, toFamily),
+    accountApiKeys: async (part) => readPart(accountApiKeys(part), part.limit, asIs),
+    accountDevices: async (part) => readPart(accountDevices(part), part.limit, asIs),
     accountAudit: async ({ accountId, after, limit }) =>
-      accountAudit.all(accountId, after, limit).map(toAuditEntry),
+      readPart(accountAudit.each(accountId, after, limit + 1), limit, toAuditEntry),
   };
 }
 
@@ -131,7 +133,7 @@ function ofMembers(
 }
 
 function place({ before, limit }: NewestFirst): [number, string, number] {
-  return [before?.createdAt ?? Number.MAX_SAFE_INTEGER, before?.id ?? '', limit];
+  return [before?.createdAt ?? Number.MAX_SAFE_INTEGER, before?.id ?? '', limit + 1];
 }
 
 /** The text has no more than is asked for: so each filter has its index. */
@@ -150,7 +152,7 @@ function auditQuery(filter: AuditFilter): { sql: string; parameters: (string | n
   return {
     sql: `SELECT ${auditColumns} FROM (SELECT id FROM ${source} WHERE ${where} ORDER BY at DESC, id DESC LIMIT ?) AS found
         JOIN audit_entry AS e ON e.id = found.id ${auditNames} ORDER BY e.at DESC, e.id DESC`,
-    parameters: [...conditions.flatMap(([, ...values]) => values), limit],
+    parameters: [...conditions.flatMap(([, ...values]) => values), limit + 1],
   };
 }
 

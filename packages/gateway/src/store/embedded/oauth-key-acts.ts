@@ -1,10 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { OAuthActsOf } from './oauth-acts.ts';
+import type { OAuthActs } from '@sallyport/oauth/storage';
+import type { Sync } from './acts.ts';
 import { lastAdmin } from './oauth-last-admin.ts';
 import { owner } from './oauth-rows.ts';
 
 /** API keys. */
-export function apiKeyActs(db: DatabaseSync): OAuthActsOf<'addApiKey' | 'touchApiKey' | 'revokeApiKey'> {
+export function apiKeyActs(
+  db: DatabaseSync,
+): Sync<Pick<OAuthActs, 'addApiKey' | 'touchApiKey' | 'revokeApiKey'>> {
   const standing = db.prepare(
     `SELECT count(*) AS count FROM api_key
      WHERE account_id = ? AND organization_id = ? AND revoked_at IS NULL AND coalesce(expires_at > ?, TRUE)`,

@@ -7,16 +7,20 @@ import {
   type Code,
   type DeviceGrant,
   type Family,
+  type OAuthActs,
 } from '@sallyport/oauth/storage';
-import type { OAuthActsOf } from './oauth-acts.ts';
+import type { Sync } from './acts.ts';
 import { codeColumns, deviceGrantColumns, familyColumns, toFamily, type FamilyRow } from './oauth-rows.ts';
 import { select } from './query.ts';
 
 /** Codes, token families and device grants: what a login begins with, and goes on by. */
 export function loginActs(
   db: DatabaseSync,
-): OAuthActsOf<
-  'addCode' | 'consumeCode' | 'rotateRefresh' | 'revokeFamily' | 'revokeAccessToken' | 'pollDeviceGrant'
+): Sync<
+  Pick<
+    OAuthActs,
+    'addCode' | 'consumeCode' | 'rotateRefresh' | 'revokeFamily' | 'revokeAccessToken' | 'pollDeviceGrant'
+  >
 > {
   const insertCode = db.prepare(
     `INSERT INTO oauth_code (hash, client_id, account_id, organization_id, session_id, redirect_uri, scope, challenge,
@@ -132,7 +136,7 @@ export function loginActs(
 }
 
 /** Device grants until they are polled. */
-export function deviceActs(db: DatabaseSync): OAuthActsOf<'addDeviceGrant' | 'decideDeviceGrant'> {
+export function deviceActs(db: DatabaseSync): Sync<Pick<OAuthActs, 'addDeviceGrant' | 'decideDeviceGrant'>> {
   const pending = db.prepare(
     `SELECT count(*) AS count FROM oauth_device_grant
      WHERE client_id = ? AND network = ? AND state = 'pending' AND expires_at > ?`,

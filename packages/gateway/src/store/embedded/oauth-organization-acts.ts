@@ -1,21 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { OAuthActsOf } from './oauth-acts.ts';
+import type { OAuthActs } from '@sallyport/oauth/storage';
+import type { Sync } from './acts.ts';
 import { lastAdmin } from './oauth-last-admin.ts';
 import { organizationColumns, toOrganization, type OrganizationRow } from './oauth-rows.ts';
 
 /** What organizations are, what they manage, and who is what in them. */
 export function organizationActs(
   db: DatabaseSync,
-): OAuthActsOf<
-  'changeOrganization' | 'setSetting' | 'unsetSetting' | 'setRole' | 'endMembership' | 'removeAccount'
+): Sync<
+  Pick<
+    OAuthActs,
+    'changeOrganization' | 'setSetting' | 'unsetSetting' | 'setRole' | 'endMembership' | 'removeAccount'
+  >
 > {
   const organization = db.prepare(`SELECT ${organizationColumns} FROM organization WHERE id = ?`);
   const change = db.prepare(
     `UPDATE organization SET type = coalesce(?, type), rate_limit_tier = coalesce(?, rate_limit_tier),
-       capabilities = coalesce(?, capabilities) WHERE id = ?`,
+       capabilities = coalesce(?, capabilities), zero_data_retention = coalesce(?, zero_data_retention)
+     WHERE id = ?`,
   );
   const otherSettings = db.prepare(
-    'SELECT count(*) AS count FROM organization_setting WHERE organization_id = ? AND name <> ?',
+    `SELECT count(*) AS count, coalesce(sum(octet_length(name) + octet_length(value)), 0) AS bytes
+     FROM organization_setting WHERE organization_id = ? AND name <> ?`,
   );
   const setSetting = db.prepare(
     `INSERT INTO organization_setting (organization_id, name, value) VALUES (?, ?, ?)
@@ -43,15 +49,20 @@ export function organizationActs(
   const removeAccount = db.prepare('DELETE FROM account WHERE id = ?');
 
   return {
-    changeOrganization({ organizationId, changes: { type, rateLimitTier, capabilities } }) {
+    changeOrganization({ organizationId, changes }) {
+      const { type, rateLimitTier, capabilities, zeroDataRetention } = changes;
       const list = capabilities === undefined ? null : JSON.stringify(capabilities);
-      change.run(type ?? null, rateLimitTier ?? null, list, organizationId);
+      const flag = zeroDataRetention === undefined ? null : Number(zeroDataRetention);
+      change.run(type ?? null, rateLimitTier ?? null, list, flag, organizationId);
       const row = organization.get(organizationId) as OrganizationRow | undefined;
       return row && toOrganization(row);
     },
-    setSetting({ organizationId, name, value, max }) {
+    setSetting({ organizationId, name, value, max, maxBytes }) {
       if (organization.get(organizationId) === undefined) return 'unknown';
-      if (Number(otherSettings.get(organizationId, name)?.['count']) >= max) return 'too_many';
+      const others = otherSettings.get(organizationId, name);
+      if (Number(others?.['count']) >= max) return 'too_many';
+      const bytes = Number(others?.['bytes']) + Buffer.byteLength(name) + Buffer.byteLength(value);
+      if (bytes > maxBytes) return 'too_large';
       setSetting.run(organizationId, name, value);
       return 'set';
     },

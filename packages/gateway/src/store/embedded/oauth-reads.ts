@@ -1,3 +1,4 @@
+import { readPart } from '@sallyport/core';
 import type {
   Account,
   ApiKey,
@@ -12,6 +13,7 @@ import { adminReads } from './oauth-admin-reads.ts';
 import {
   accountColumns,
   apiKeyColumns,
+  asIs,
   clientColumns,
   deviceGrantColumns,
   familyColumns,
@@ -49,6 +51,9 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
   );
   const account = reader.query<Account>(`SELECT ${accountColumns} FROM account WHERE id = ?`);
   const accountByEmail = reader.query<Account>(`SELECT ${accountColumns} FROM account WHERE email = ?`);
+  const accountEmails = reader.query<Pick<Account, 'id' | 'email'>>(
+    'SELECT id, email FROM account WHERE id IN (SELECT value FROM json_each(?))',
+  );
   const oldestAccount = reader.query<Account>(
     `SELECT ${accountColumns} FROM account ORDER BY created_at, rowid LIMIT 1`,
   );
@@ -110,7 +115,11 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
      UNION ALL
      SELECT api_key.id, role FROM json_each(?1) JOIN api_key ON api_key.id = value
        JOIN membership USING (account_id, organization_id)
-     WHERE api_key.revoked_at IS NULL AND coalesce(api_key.expires_at > ?3, TRUE)`,
+     WHERE api_key.revoked_at IS NULL AND coalesce(api_key.expires_at > ?3, TRUE)
+     UNION ALL
+     SELECT trusted_device.id, role FROM json_each(?1) JOIN trusted_device ON trusted_device.id = value
+       JOIN membership USING (account_id, organization_id)
+     WHERE trusted_device.revoked_at IS NULL`,
   );
   const revokedTokens = reader.query<{ readonly jti: string }>(
     'SELECT jti FROM oauth_revoked_token WHERE jti IN (SELECT value FROM json_each(?))',
@@ -128,11 +137,13 @@ export function oauthReads(reader: Pick<Reader, 'query'>): OAuthReads {
       return row && toOrganization(row);
     },
     organizations: async ({ after, limit }) =>
-      organizations.all(after?.createdAt ?? -1, after?.id ?? '', limit).map(toOrganization),
+      readPart(organizations.each(after?.createdAt ?? -1, after?.id ?? '', limit + 1), limit, toOrganization),
     settings: async ({ organizationId, limit }) => settings.all(organizationId, limit),
-    accounts: async ({ after, limit }) => accounts.all(after?.createdAt ?? -1, after?.id ?? '', limit),
+    accounts: async ({ after, limit }) =>
+      readPart(accounts.each(after?.createdAt ?? -1, after?.id ?? '', limit + 1), limit, asIs),
     account: async ({ accountId }) => account.get(accountId),
     accountByEmail: async ({ email }) => accountByEmail.get(email),
+    accountEmails: async ({ accountIds }) => accountEmails.all(JSON.stringify(accountIds)),
     defaultAccount: async () => oldestAccount.get(),
     memberships: async ({ accountId }) =>
       memberships.all(accountId).map((row) => ({ organization: toOrganization(row), role: row.role })),

@@ -2,8 +2,13 @@ import type { Client, Family, GrantType, Organization, Role } from '@sallyport/o
 
 // Columns are read under the records' names: a row is its record, but for lists (JSON) and flags (0 or 1).
 
+/** Of a row that is its record. */
+export function asIs<Row>(row: Row): Row {
+  return row;
+}
+
 export const accountColumns = `account.id, account.email, account.password_hash AS passwordHash,
-  account.created_at AS createdAt`;
+  account.created_at AS createdAt, account.unlocks`;
 
 export const organizationColumns = `organization.id, organization.name, organization.type,
   organization.rate_limit_tier AS rateLimitTier, organization.capabilities,

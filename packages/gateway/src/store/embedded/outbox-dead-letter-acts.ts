@@ -1,10 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { OutboxActs, OutboxBounds } from '../../passthrough/outbox-ports.ts';
 import type { Sync } from './acts.ts';
-import { sized, type Added, type OutboxTable } from './outbox-acts.ts';
-
-/** Removed by one act at most. */
-const removedAtOnce = 100;
+import { removedAtOnce, sized, type Added, type OutboxTable } from './outbox-table.ts';
 
 /** What is done with what an upstream refuses for good. */
 export function deadLetterActs(

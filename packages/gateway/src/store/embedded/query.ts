@@ -4,6 +4,8 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 export interface Query<Row> {
   get(...parameters: SQLInputValue[]): Row | undefined;
   all(...parameters: SQLInputValue[]): Row[];
+  /** Read one by one: who stops early has read no more. */
+  each(...parameters: SQLInputValue[]): Iterable<Row>;
 }
 
 /**
@@ -30,6 +32,10 @@ export function select<Row>(db: DatabaseSync, sql: string): Query<Row> {
     },
     all(...parameters) {
       return (statement.all(...parameters) as unknown as (readonly SQLOutputValue[])[]).map(toRow);
+    },
+    *each(...parameters) {
+      for (const values of statement.iterate(...parameters))
+        yield toRow(values as unknown as readonly SQLOutputValue[]);
     },
   };
 }

@@ -28,6 +28,14 @@ export class StoreError extends Error {
   }
 }
 
+/** There is nothing to work on at `path`: a typing mistake, mostly. */
+export function noStore(path: string): StoreError {
+  return new StoreError(
+    'cannot_open',
+    `There is no store ${path}: name the directory that it is in with --data-dir. The first start makes one.`,
+  );
+}
+
 /** The primary result code (https://sqlite.org/rescode.html) of an error that SQLite threw. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')

@@ -40,6 +40,10 @@ export function readByTurns(reader: SnapshotReader): TurnReader {
           open();
           return query.all(...parameters);
         },
+        each(...parameters) {
+          open();
+          return query.each(...parameters);
+        },
       };
     },
   };

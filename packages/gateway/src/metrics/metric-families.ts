@@ -1,14 +1,26 @@
-import type { Family } from './exposition.ts';
 import { bounds, type Histogram } from './histogram.ts';
 import { statusClasses, type Meter, type Traffic, type TrafficLabels } from './traffic.ts';
 
-type Values = Family['values'];
+/** One metric with its values, as prom-client renders it. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number>>;
+    /** Where it is not the family's: `..._bucket`. */
+    readonly metricName?: string;
+  }[];
+}
+
+type Values = MetricFamily['values'];
 
 /** What is counted by row, as metrics. */
-export function trafficFamilies({ meters }: Traffic): readonly Family[] {
+export function trafficFamilies({ meters }: Traffic): readonly MetricFamily[] {
   const all = [...meters];
   const upstream = all.filter(({ labels }) => labels.upstream !== '');
-  const counter = (name: string, help: string, values: Values): Family => ({
+  const counter = (name: string, help: string, values: Values): MetricFamily => ({
     name,
     help,
     type: 'counter',

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { endedWhole } from '../http/cut.ts';
-import { keepAliveSeconds } from '../http/listener.ts';
+import { endedWhole } from './cut.ts';
+import { keepAliveSeconds } from './listener.ts';
 
 export interface AnswerParts {
   readonly status: number;
   /** What Node sends as one. */
   readonly reason: string;
-  /** Flat, name and value by turns; read off the wire, so that none has a line end within. `Content-Length` is one. */
+  /** Flat, name and value by turns; our own or read off the wire, so that none has a line end within. `Content-Length` is one. */
   readonly list: readonly string[];
 }
 
@@ -14,13 +14,10 @@ export interface AnswerParts {
  * Writes a short answer with one call, and has Node go on to the connection's next request. `ServerResponse` takes as long for
  * it as the rest of the way through the gateway: it looks at each header twice, and queues, corks and counts what is one
  * string. What it would do otherwise than here is left to it: then this gives `false`, and nothing is written.
+ * `body`: a character a byte.
  */
-export function writeWhole(response: ServerResponse, parts: AnswerParts, body: Buffer): boolean {
-  const { socket, req } = response;
-  // No socket: an answer to an earlier request of the connection comes first.
-  if (socket === null || !req.complete || req.httpVersion !== '1.1' || !response.shouldKeepAlive)
-    return false;
-  if (response.headersSent || response.getHeaderNames().length > 0) return false;
+export function writeWhole(response: ServerResponse, parts: AnswerParts, body: string): boolean {
+  if (!isWholeWritable(response)) return false;
   const { status, reason, list } = parts;
   let text = `HTTP/1.1 ${status} ${reason}\r\n`;
   let isDated = false;
@@ -31,10 +28,18 @@ export function writeWhole(response: ServerResponse, parts: AnswerParts, body: B
   }
   if (!isDated) text += `Date: ${new Date().toUTCString()}\r\n`;
   text += `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n\r\n`;
-  socket.write(text + body.toString('latin1'), 'latin1');
+  response.socket?.write(text + body, 'latin1');
   response.statusCode = status;
   endedWhole(response);
   // What `end` comes to: the server takes the response off its connection when it hears that it has finished.
   response.emit('finish');
   return true;
+}
+
+export function isWholeWritable(response: ServerResponse): boolean {
+  const { socket, req } = response;
+  // No socket: an answer to an earlier request of the connection comes first.
+  if (socket === null || !req.complete || req.httpVersion !== '1.1' || !response.shouldKeepAlive)
+    return false;
+  return !response.headersSent && response.getHeaderNames().length === 0;
 }

@@ -7,6 +7,8 @@ export interface Document {
   readonly etag: string;
 }
 
+export const documentType = 'application/json; charset=utf-8';
+
 export function toDocument(value: object): Document {
   const json = JSON.stringify(value);
   return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` };
@@ -22,5 +24,5 @@ export function sendDocument(
   reply.headers({ ...headers, etag });
   const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   if (known?.includes(etag) || known?.includes('*')) void reply.code(304).send();
-  else void reply.type('application/json; charset=utf-8').send(json);
+  else void reply.type(documentType).send(json);
 }
