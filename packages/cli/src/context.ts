@@ -1,7 +1,7 @@
 import { createIds, systemClock, systemRandom, type Clock, type Ids, type Random } from '@sallyport/core';
 import { readSettings, type Settings, type SettingsFlags } from './config/settings.ts';
 import type { Interrupt } from './io/interrupt.ts';
-import type { Terminal } from './io/terminal.ts';
+import type { Streams, Terminal } from './io/terminal.ts';
 
 /** What every command gets; whatever is heavy is imported by the command that needs it. */
 export interface Context {
@@ -19,17 +19,28 @@ export interface Context {
   onEnd(act: () => Promise<void>): void;
 }
 
-export function createContext(flags: SettingsFlags, terminal: Terminal, interrupt: Interrupt) {
+/** What a run has of its process; a test gives one of its own. */
+export interface Surroundings extends Streams {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: () => string;
+}
+
+export function createContext(
+  flags: SettingsFlags,
+  terminal: Terminal,
+  interrupt: Interrupt,
+  { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
+) {
   const ends: (() => Promise<void>)[] = [];
   let settings: Settings | undefined;
   const context: Context = {
     get settings() {
-      return (settings ??= readSettings(flags, process.env));
+      return (settings ??= readSettings(flags, env, cwd()));
     },
     flags,
     terminal,
     interrupt,
-    env: process.env,
+    env,
     clock: systemClock,
     random: systemRandom,
     ids: createIds(systemClock, systemRandom),

@@ -1,2 +1,2 @@
 export { createProgram, runProgram } from './program.ts';
-export { exitCodeMeanings, exitCodes } from './io/exit.ts';
+export { exitCodeMeanings, exitCodes, lastingExitCodes } from './io/exit.ts';

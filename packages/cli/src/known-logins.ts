@@ -29,8 +29,17 @@ export async function knownLogins({ stateDir }: Pick<Settings, 'stateDir'>): Pro
   const files = await readdir(join(stateDir, 'logins')).catch(() => []);
   return files
     .filter((name) => name.endsWith('.json'))
-    .map((name) => decodeURIComponent(name.slice(0, -'.json'.length)))
+    .flatMap((name) => decoded(name.slice(0, -'.json'.length)))
     .sort();
+}
+
+/** A file of another make may be there too. */
+function decoded(name: string): readonly string[] {
+  try {
+    return [decodeURIComponent(name)];
+  } catch {
+    return [];
+  }
 }
 
 /** The sentence that names the other logins; empty where there are none. */
@@ -48,13 +57,13 @@ export async function loginRequired(settings: Settings, error: unknown): Promise
   const logins = await knownLogins(settings);
   const key = loginKeyOf(settings);
   const others = otherLogins(logins, key);
-  if ((others === '' && settings.profile === undefined) || logins.includes(key)) return error;
-  const run = `un \`${loginCommand(settings)}\``;
+  if (logins.includes(key)) return error;
+  const login = others === '' && settings.profile === undefined ? 'sallyport login' : loginCommand(settings);
   return new CommandError(
     'login_required',
     `There is no login for ${shownLogin(key)} on this machine.`,
     exitCodes.notLoggedIn,
-    others === '' ? `R${run}.` : `${others} Or r${run} for this one.`,
+    others === '' ? `Run \`${login}\`.` : `${others} Or run \`${login}\` for this one.`,
     { cause: error },
   );
 }

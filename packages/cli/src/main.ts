@@ -4,5 +4,7 @@ import { enableCompileCache } from 'node:module';
 enableCompileCache();
 const { runProgram } = await import('./program.ts');
 const { outliveReaders } = await import('./io/terminal.ts');
+const { tellUnforeseen } = await import('./io/unforeseen.ts');
 outliveReaders();
+tellUnforeseen(process.argv);
 process.exitCode = await runProgram(process.argv.slice(2));

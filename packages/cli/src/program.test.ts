@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from './program.ts';
-import { runCli } from './testing/cli.ts';
+import { runCli, runHere } from './testing/cli.ts';
 import { commandPath } from './usage.ts';
 
 let cwd: string;
@@ -55,7 +55,7 @@ describe('wrong usage says once what is wrong, and where the help is', () => {
   });
 
   test('as JSON where asked for', async () => {
-    const { exitCode, stdout } = await runCli(['session', 'list', '--limt', '--json'], { cwd });
+    const { exitCode, stdout } = await runHere(['session', 'list', '--limt', '--json'], { cwd });
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout)).toEqual({
       error: 'usage',
@@ -64,8 +64,16 @@ describe('wrong usage says once what is wrong, and where the help is', () => {
     });
   });
 
+  test('but not for what looks like it after `--`', async () => {
+    const { exitCode, stdout, stderr } = await runHere(['session', 'list', '--limt', '--', '--json'], {
+      cwd,
+    });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: Unknown option '--limt'/);
+  });
+
   test('a group without a command shows its commands on stderr', async () => {
-    const { exitCode, stdout, stderr } = await runCli(['session'], { cwd });
+    const { exitCode, stdout, stderr } = await runHere(['session'], { cwd });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/run \[options\] <prompt...>[^]*error: Which command of `sallyport session`\?/);
   });
@@ -74,7 +82,7 @@ describe('wrong usage says once what is wrong, and where the help is', () => {
 test.each([['--help'], ['help session run'], ['session help run'], ['--version']])(
   '%s is on stdout',
   async (line) => {
-    const { exitCode, stdout, stderr } = await runCli(line.split(' '), { cwd });
+    const { exitCode, stdout, stderr } = await runHere(line.split(' '), { cwd });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(line === '--version' ? /^\d+\.\d+\.\d+\n$/ : /^Usage: sallyport/);
   },

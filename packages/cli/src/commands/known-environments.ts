@@ -1,12 +1,13 @@
 import { pages } from '@sallyport/core/client';
 import { contract, type ManagedEnvironment, type OrganizationEnvironment } from '@sallyport/core/contract';
 import type { Connection } from '../connect.ts';
+import type { OfAccount } from './account-name.ts';
 import { environmentStates, type EnvironmentKind, type EnvironmentState } from './environment-states.ts';
 import { listEnvironments, tagsOf } from './environments.ts';
 import { gather, largestPage, orNone } from './take.ts';
 
 /** What a session may run on, as both lists of the service together tell it. */
-export interface KnownEnvironment {
+export interface KnownEnvironment extends OfAccount {
   readonly id: string;
   readonly kind: EnvironmentKind;
   readonly name: string;
@@ -48,6 +49,7 @@ function merged(
       directory: each.directory,
       state: typeof each.archived_at === 'string' ? 'archived' : (bridge?.status ?? 'offline'),
       tags: tagsOf(each.metadata),
+      account: (bridge ?? each).account,
       managed: each,
       ...(bridge && { bridge }),
     };
@@ -59,6 +61,7 @@ function merged(
     directory: bridge.directory,
     state: bridge.status,
     tags: tagsOf(bridge.metadata),
+    account: bridge.account,
     bridge,
   }));
   return [...registered, ...created].sort(

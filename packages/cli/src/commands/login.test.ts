@@ -169,7 +169,7 @@ test('two profiles are two logins, be they at one gateway; nothing else leads to
   expect(service.seen.at(-1)?.body).toMatchObject({ token: 'rt-1' });
   const logins = join(cwd, 'config/state/logins');
   expect(readdirSync(logins).filter((name) => name.endsWith('.json'))).toEqual([]);
-}, 60_000); // nine programs
+});
 
 test('a profile goes though its gateway cannot be told, which is said', async () => {
   const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
@@ -184,6 +184,23 @@ test('a profile goes though its gateway cannot be told, which is said', async ()
     said: { name: 'ann', removed: true, logged_out: true, revoked: false },
   });
   expect(stderr).toMatch(/^\S+ could not be told \(.+\); the login holds there until it expires\.\n$/);
+});
+
+test('a torn login is removed, in words that do not send people in a circle', async () => {
+  const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
+  await run('missing', login, file);
+  writeFileSync(loginFile(), readFileSync(loginFile(), 'utf8').slice(0, 60));
+  // Of another program: what is no name of a login is none.
+  writeFileSync(join(loginFile(), '../%zz.json'), '');
+  expect(await run('missing', 'logout', file)).toEqual({
+    exitCode: 0,
+    stdout: `Logged out of ${service.baseUrl}.\n`,
+    stderr: `What was stored was not a whole login any more, and is removed. ${service.baseUrl} could not be told: the login holds there until it expires.\n`,
+  });
+  expect(await run('missing', 'whoami', file)).toMatchObject({
+    exitCode: 3,
+    stderr: `error: There is no login for ${service.baseUrl} on this machine.\nRun \`sallyport login\`.\n`,
+  });
 });
 
 test('a session key that is refused is what the person is told to renew', async () => {
@@ -210,6 +227,13 @@ test.each([
     stderr: `The login is kept in a file that only this account can read: no keychain can be used (${why}).\n`,
   });
   expect(JSON.parse(readFileSync(loginFile(), 'utf8'))).toMatchObject({ refreshToken: 'rt-1' });
+});
+
+test('of a login that fails nobody is told where it is kept', async () => {
+  answers[`POST /v1/oauth/${mine}/authorize`] = noLogin;
+  const { exitCode, stderr } = await run('missing', login);
+  expect(exitCode).toBe(3);
+  expect(stderr).toMatch(/^error: /);
 });
 
 test('where only the keychain is wanted, nobody is logged in for nothing', async () => {
@@ -287,7 +311,7 @@ test('login --org names the organization, which is in use then', async () => {
     stderr: expect.stringContaining('--org is "team", which is no organization\'s UUID.') as string,
   });
   expect(service.seen).toHaveLength(before);
-}, 30_000);
+});
 
 test('where no browser opens after all, a code is shown', async () => {
   answers['POST /v1/oauth/device_authorization'] = {

@@ -1,4 +1,5 @@
-import { logout as endLogin } from '@sallyport/oauth';
+import { reasonOf } from '@sallyport/core';
+import { LoginError, logout as endLogin } from '@sallyport/oauth';
 import { loginStore, reach, type Reaching } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { knownLogins, otherLogins, shownLogin } from '../known-logins.ts';
@@ -28,9 +29,18 @@ export async function endStoredLogin(
 ): Promise<{ readonly logged_out: boolean; readonly revoked: boolean }> {
   const { store, loginKey: key } = loginStore(reaching);
   const { removed, failure } = await endLogin({ ...reach(reaching), store, key, signal });
-  if (failure)
+  const { baseUrl } = reaching.settings;
+  if (failure && isDamaged(failure))
     reaching.terminal.note(
-      `${reaching.settings.baseUrl} could not be told (${printable(failure.message)}); the login holds there until it expires.`,
+      `What was stored was not a whole login any more, and is removed. ${baseUrl} could not be told: the login holds there until it expires.`,
+    );
+  else if (failure)
+    reaching.terminal.note(
+      `${baseUrl} could not be told (${printable(reasonOf(failure)).replace(/\.$/, '')}); the login holds there until it expires.`,
     );
   return { logged_out: removed, revoked: removed && failure === undefined };
+}
+
+function isDamaged(failure: Error): boolean {
+  return failure instanceof LoginError && failure.code === 'store_corrupt';
 }

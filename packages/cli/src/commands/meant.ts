@@ -86,7 +86,7 @@ export function meantBy<T>(
   return [];
 }
 
-/** Several are meant: they are shown, for the person to choose. */
+/** Several are meant: they are shown, for the person to choose. The first of each row is its id, which scripts are told. */
 export function ambiguous(
   given: string,
   what: string,
@@ -99,6 +99,7 @@ export function ambiguous(
     `${shown(given)} may be one of several ${what}s:\n${table(header, rows.slice(0, mostShown))}${more}`,
     exitCodes.usage,
     'Name one by its id, or by as much of the beginning as no other has.',
+    { details: { candidates: rows.map(([id]) => id) } },
   );
 }
 

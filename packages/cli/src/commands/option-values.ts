@@ -1,5 +1,5 @@
+import { aMoment, parseDuration, parseMoment, type Moment } from '@sallyport/core/duration';
 import { InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from './duration.ts';
 
 export function positiveInteger(text: string): number {
   return integer(text, 1);
@@ -27,11 +27,34 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** When something was. */
+export function moment(text: string): Moment {
+  const parsed = parseMoment(text);
+  if (parsed === undefined) throw new InvalidArgumentError(`${aMoment} is needed`);
+  return parsed;
+}
+
 /** What names an environment, or `tag:NAME`. */
 export function environmentChoice(text: string): string {
   if (/^tag:\s*$/.test(text)) throw new InvalidArgumentError('tag:NAME needs a name');
   return text;
 }
+
+/** Who started something: an e-mail address, or `me`. */
+export function starter(text: string): string {
+  if (text !== 'me' && !address.test(text))
+    throw new InvalidArgumentError('an e-mail address is needed, or `me`');
+  return text;
+}
+
+/** Whose something is: an e-mail address, an account's id, or `me`. */
+export function account(text: string): string {
+  if (text !== 'me' && !address.test(text) && !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
+    throw new InvalidArgumentError("an e-mail address is needed, an account's id, or `me`");
+  return text;
+}
+
+const address = /^[^\s@]+@[^\s@]+$/;
 
 /** For an option that may be repeated. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {

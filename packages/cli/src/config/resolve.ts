@@ -104,7 +104,7 @@ function ofMachine(values: Values): Values {
   );
 }
 
-/** Throws `unknown_profile`: not found, or wrong usage where it was to be set or used; then `from` says who named it. */
+/** Throws `unknown_profile`; `from` says who named it, where it is no argument. */
 export function profileNamed({ profiles }: UserFile, name: string, from?: string): Profile {
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
@@ -115,7 +115,7 @@ export function profileNamed({ profiles }: UserFile, name: string, from?: string
     [`There is no profile ${JSON.stringify(name)}${which}.`, didYouMean(name, known)]
       .filter(Boolean)
       .join(' '),
-    from === undefined ? exitCodes.notFound : exitCodes.usage,
+    exitCodes.notFound,
     `Make it: sallyport profile add ${name} --base-url URL${known.length > 0 ? ` (there are: ${known.join(', ')})` : ''}`,
   );
 }

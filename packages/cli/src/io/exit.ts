@@ -24,6 +24,14 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   readerGone: 'nobody reads on',
 };
 
+/** Those that the same command ends with again until a person has done something: nothing is to start it anew. */
+export const lastingExitCodes = [
+  exitCodes.usage,
+  exitCodes.notLoggedIn,
+  exitCodes.notFound,
+  exitCodes.conflict,
+] as const;
+
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export interface CommandErrorOptions extends ErrorOptions {
@@ -53,4 +61,13 @@ export class CommandError extends Error {
     this.nextStep = nextStep;
     this.details = details;
   }
+}
+
+/** A failure as the person and the script are told it. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly exitCode: ExitCode;
+  readonly nextStep?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
 }

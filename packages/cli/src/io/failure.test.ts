@@ -120,6 +120,70 @@ describe('reportFailure', () => {
     });
   });
 
+  test.each([
+    [
+      Object.assign(new Error('spawn git ENOENT'), { code: 'ENOENT', syscall: 'spawn git', path: 'git' }),
+      'git cannot be started: there is no such command.',
+      1,
+    ],
+    [
+      Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
+        code: 'ECONNREFUSED',
+        syscall: 'connect',
+      }),
+      'The network fails: connect ECONNREFUSED 127.0.0.1:1.',
+      6,
+    ],
+    [Object.assign(new Error(''), { code: 'EMFILE' }), 'The system refuses: too many files are open.', 1],
+    [
+      Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
+      'The disk is full.',
+      1,
+    ],
+  ])('tells what the system refuses without a file: $message', (error, message, exitCode) => {
+    const failure = toFailure(error);
+    expect(failure).toMatchObject({ message, exitCode });
+    expect(failure.nextStep).not.toMatch(/CONFIG_DIR/);
+  });
+
+  test.each([
+    ['an error with a cause', new Error('', { cause: new Error('deeper') })],
+    ['a cause that the message has already', new Error('a: deeper', { cause: new Error('deeper') })],
+    ['several errors', new AggregateError([new Error('a'), new Error('b')])],
+    ['no error among several', new AggregateError([])],
+    ['the system without a message', Object.assign(new Error(''), { code: 'EIO', syscall: 'write' })],
+    ['the system without a code', Object.assign(new Error(''), { syscall: 'write' })],
+    ['a code alone', Object.assign(new Error(''), { code: 'login_required' })],
+    ["Node.js's own code", Object.assign(new TypeError('No.'), { code: 'ERR_INVALID_ARG_TYPE' })],
+    [
+      'a refusal with details',
+      new ServiceError('quota_exceeded', 'No.', { details: { quota: { deep: [1] } } }),
+    ],
+    ['a refusal that says nothing', new ServiceError('conflict', ' ')],
+    ['a network that says nothing', new TransportError('unreachable', '')],
+    ['a platform exception', new DOMException('Not cloneable.', 'DataCloneError')],
+    ['several lines', new Error('one\n    at two (file.ts:1:1)\n')],
+    ['a text', 'no'],
+    ['an object', { status: 500 }],
+    ['nothing', undefined],
+    ['null', null],
+  ])('%s is one sentence and a next step, for eyes and for scripts', (_, thrown) => {
+    const shown = [false, true].map((json) => {
+      const { streams, text } = capture();
+      const exitCode = reportFailure(thrown, createTerminal({ json }, streams, { NO_COLOR: '1' }), {});
+      expect(exitCode).toBeGreaterThan(0);
+      return text();
+    });
+    for (const { stderr } of shown)
+      expect(stderr).toMatch(/^error: (?!.*(\[object|undefined|null|: :|\.\.))\S.*\w.*[.!?)]\n\S.*\w.*\n$/);
+    expect(shown[0]?.stdout).toBe('');
+    expect(JSON.parse(shown[1]?.stdout ?? '')).toMatchObject({
+      error: expect.stringMatching(/^\w+$/) as string,
+      error_description: expect.stringMatching(/\w/) as string,
+      next_step: expect.stringMatching(/\w/) as string,
+    });
+  });
+
   test('shows a stack only when asked', () => {
     const { streams, text } = capture();
     reportFailure(new TypeError('bug'), createTerminal({ json: false }, streams, { NO_COLOR: '1' }), {});
@@ -181,12 +245,15 @@ describe('reportFailure', () => {
         { path: 'tags/0', message: 'must be text' },
       ],
     });
-    expect(toFailure(bad).message).toBe('The body is not valid. (title: too long; tags/0: must be text).');
+    expect(toFailure(bad).message).toBe('The body is not valid (title: too long; tags/0: must be text).');
     const named = new ServiceError(
       'invalid_request',
       'Not as it must be: title: too long; tags/0: must be text.',
       { issues: bad.issues },
     );
     expect(toFailure(named).message).toBe(named.message);
+    const issues = [{ path: 'bundle', message: 'is encrypted' }];
+    const inWords = new ServiceError('invalid_request', 'The bundle is encrypted.', { issues });
+    expect(toFailure(inWords).message).toBe(inWords.message);
   });
 });

@@ -1,20 +1,11 @@
-import { ServiceError, TransportError } from '@sallyport/core';
+import { reasonOf, ServiceError, TransportError, type Issue } from '@sallyport/core';
 import type { SettingsFlags } from '../config/settings.ts';
-import { CommandError, exitCodes, type ExitCode } from './exit.ts';
+import { CommandError, exitCodes, type ExitCode, type Failure } from './exit.ts';
 import { loginAgain } from './login-again.ts';
 import { printableLines } from './printable.ts';
 import { adviceFor } from './service-advice.ts';
 import { fromSystem, isSystemError } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';
-
-/** A failure as the person and the script are told it. */
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly exitCode: ExitCode;
-  readonly nextStep?: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
 
 /** How the command was run, which the next step is to fit. */
 interface Asking {
@@ -73,18 +64,22 @@ function failureOf(error: unknown, env: NodeJS.ProcessEnv): Failure {
   // Of the platform (a `DOMException`) or of Node.js's streams.
   if (error instanceof Error && error.name === 'AbortError') return interrupted;
   if (isSystemError(error)) return fromSystem(error);
-  // The domain libraries' errors carry a stable `code` and a sentence with the next step.
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    const { code, message } = error;
+  // The domain libraries' errors carry a stable `code` and a sentence with the next step; an ERR_ of Node.js is a mistake here.
+  if (error instanceof Error && 'code' in error && isCodeOfOurs(error.code)) {
+    const { code } = error;
+    const message = ended(reasonOf(error));
     return { code, message, exitCode: exitCodeOf(code), ...nextStep(localSteps[code]) };
   }
-  const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'internal_error',
-    message: `Something unexpected went wrong: ${message}`,
+    message: sentence(`Something unexpected went wrong: ${reasonOf(error)}`),
     exitCode: exitCodes.failed,
     nextStep: 'Run it again with SALLYPORT_DEBUG=1 to see where.',
   };
+}
+
+function isCodeOfOurs(code: unknown): code is string {
+  return typeof code === 'string' && !code.startsWith('ERR_');
 }
 
 const interrupted: Failure = {
@@ -131,20 +126,21 @@ function fromTransport(error: TransportError): Failure {
   if (error.code === 'aborted') {
     return interrupted;
   }
-  if (error.code === 'unexpected_answer') return noGateway(error.code, error.message);
+  if (error.code === 'unexpected_answer') return noGateway(error.code, reasonOf(error));
   if (error.code === 'insecure') {
-    const message = sentence(error.message);
+    const message = sentence(reasonOf(error));
     return { code: error.code, message, exitCode: exitCodes.unreachable, nextStep: checkAddress };
   }
   return {
     code: error.code,
-    message: sentence(error.message),
+    message: sentence(reasonOf(error)),
     exitCode: exitCodes.unreachable,
     nextStep: 'Is the gateway running? `npm start` runs one here; SALLYPORT_BASE_URL says where to look.',
   };
 }
 
-const checkAddress =
+/** The next step where something else than a gateway answers. */
+export const checkAddress =
   'Check the address: --base-url, SALLYPORT_BASE_URL, or `sallyport config set base-url URL`.';
 
 function noGateway(code: string, what: string): Failure {
@@ -157,9 +153,12 @@ function noGateway(code: string, what: string): Failure {
 }
 
 function fromService(error: ServiceError, env: NodeJS.ProcessEnv): Failure {
-  const issues = error.issues.map(({ path, message }) => `${path}: ${message}`);
-  const areNamed = issues.every((issue) => error.message.includes(issue));
-  const message = sentence(areNamed ? error.message : `${error.message} (${issues.join('; ')})`);
+  const said = error.message.trim() === '' ? error.code : error.message;
+  const isNamed = ({ path, message }: Issue) =>
+    [`${path}: `, `${path} `].some((name) => said.includes(name + message));
+  const unnamed = error.issues.filter((issue) => !isNamed(issue));
+  const issues = unnamed.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  const message = sentence(issues === '' ? said : `${said.replace(/\.$/, '')} (${issues})`);
   const { code, status } = error;
   // Its body was none of the service's; a proxy whose gateway is away says so with 502 to 504.
   if (error.cause instanceof TransportError && status !== 429 && status < 502)
@@ -187,7 +186,11 @@ function detailsOf({ details, requestId }: ServiceError): Readonly<Record<string
 function sentence(text: string): string {
   // An address at the start stays as it is.
   const start = /^\w+:\/\//.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(start) ? start : `${start}.`;
+  return ended(start);
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function nextStep(text: string | undefined): { nextStep?: string } {

@@ -1,3 +1,5 @@
+import { printableJson } from '@sallyport/core';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printable, printableLines } from './printable.ts';
 import { table } from './table.ts';
@@ -13,4 +15,17 @@ test.each([
   expect(printable(text)).toBe(shown);
   expect(printableLines(`${text}\n${text}`)).toBe(`${shown}\n${shown}`);
   expect(table(['A', 'B'], [['x', text]]).split('\n')[1]).toBe(`x  ${shown}`);
+});
+
+test('JSON says the same, and has nothing that steers a terminal', () => {
+  const values = fc.array(
+    fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\u009b2J', '\u202e', '\u2028', '\x7f')),
+  );
+  fc.assert(
+    fc.property(values, (value) => {
+      const shown = printableJson(JSON.stringify(value));
+      expect(JSON.parse(shown)).toEqual(value);
+      expect(printable(shown)).toBe(shown);
+    }),
+  );
 });

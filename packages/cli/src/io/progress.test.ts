@@ -23,6 +23,12 @@ test('a bar grows in its line, is drawn when it changes, and goes', () => {
   ]);
 });
 
+test('a small file is not said to be nothing', () => {
+  const { streams, text } = capture();
+  progressBar(createTerminal({ json: false }, streams), 'Sending', true).show({ sent: 1, total: 1126 });
+  expect(text().stderr).toContain(' 0 % of 1.1 KiB');
+});
+
 test('where nobody looks there is none', () => {
   expect(show(false)).toBe('');
 });

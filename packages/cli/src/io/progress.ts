@@ -1,3 +1,4 @@
+import { size } from './size.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ProgressBar {
@@ -21,7 +22,7 @@ export function progressBar(
       const part = total === 0 ? 1 : sent / total;
       const done = Math.floor(part * width);
       const bar = `${'#'.repeat(done)}${'-'.repeat(width - done)}`;
-      const line = `${label} [${bar}] ${Math.floor(part * 100)} % of ${(total / 1024 ** 2).toFixed(1)} MiB`;
+      const line = `${label} [${bar}] ${Math.floor(part * 100)} % of ${size(total)}`;
       if (line === shown) return;
       shown = line;
       terminal.err(`\r${line}`);

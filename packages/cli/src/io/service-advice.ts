@@ -20,11 +20,12 @@ const byCredential: Readonly<Record<string, Readonly<Record<Credential, string>>
 
 const byCode: Readonly<Record<string, string>> = {
   beta_not_enabled: 'The gateway may speak another dialect: see `sallyport config list`.',
-  zdr_org: 'An admin of the organization decides what it keeps.',
+  zdr_org: 'Whoever runs the gateway decides what the organization keeps.',
   quota_exceeded: 'See what there is: sallyport session list. The operator of the gateway sets the limit.',
   session_ended: 'Start another one: sallyport session run "..."',
   environment_deleted: 'See which there are: sallyport env list',
   already_archived: 'See how it stands: sallyport env get ID',
+  device_revoked: 'Trust this machine anew: sallyport device trust',
   invalid_grant: 'Log in again with `sallyport login`.',
   store_unavailable: 'Whoever runs the gateway should look at its disk; then try again.',
   upstream_unreachable: 'If it stays so, whoever runs the gateway sees why with `sallyport-gateway doctor`.',
@@ -60,7 +61,8 @@ const byStatus: Readonly<Record<number, string>> = {
 /** What a person can do after a refusal of the service. */
 export function adviceFor(error: ServiceError, env: NodeJS.ProcessEnv): string {
   const { code, status, requestId, details, retryAfterMs } = error;
-  const advice = byCredential[status === 401 ? 'invalid_token' : code]?.[credentialOf(env)];
+  const advice =
+    byCredential[status === 401 && code !== 'device_revoked' ? 'invalid_token' : code]?.[credentialOf(env)];
   if (status === 429 && retryAfterMs !== undefined) return `Try again in ${span(retryAfterMs, Math.ceil)}.`;
   const known =
     advice ??

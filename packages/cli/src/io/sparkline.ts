@@ -7,3 +7,15 @@ export function sparkline(counts: readonly number[]): string {
     .map((count) => (count <= 0 ? ' ' : (bars[Math.ceil((count / most) * bars.length) - 1] ?? '')))
     .join('');
 }
+
+/** As many counts as fit in `width`: neighbours become one by their sum, the last ones whole. */
+export function fitting(counts: readonly number[], width: number): number[] {
+  const each = Math.max(1, Math.ceil(counts.length / Math.max(1, width)));
+  const fitted = new Array<number>(Math.ceil(counts.length / each)).fill(0);
+  const before = fitted.length * each - counts.length;
+  for (const [index, count] of counts.entries()) {
+    const at = Math.floor((index + before) / each);
+    fitted[at] = (fitted[at] ?? 0) + count;
+  }
+  return fitted;
+}

@@ -24,6 +24,12 @@ test('a result is one line: JSON where asked for', () => {
   expect(text()).toEqual({ stdout: 'one\n{"a":1}\n', stderr: '' });
 });
 
+test('a result as JSON has nothing of others that steers the terminal', () => {
+  const { streams, text } = capture();
+  createTerminal({ json: true }, streams).result({ json: { a: '\u009b2J\u202e' }, human: '' });
+  expect(text().stdout).toBe('{"a":"\\u009b2J\\u202e"}\n');
+});
+
 describe('a stream that takes nothing', () => {
   const failing = (code: string) => {
     const stream = capture().streams.stdout;
@@ -38,8 +44,8 @@ describe('a stream that takes nothing', () => {
     const full = { ...streams, stdout: failing('ENOSPC') };
     outliveReaders(full);
     createTerminal({ json: true }, full).out('x');
-    await vi.waitFor(() => expect(exit.mock.calls).toEqual([[1]]));
-    expect(text().stderr).toBe('error: stdout cannot be written: ENOSPC: why\n');
+    await expect.poll(() => exit.mock.calls).toEqual([[1]]);
+    expect(text().stderr).toBe('error: stdout cannot be written: the disk is full.\n');
   });
 
   test('as stderr keeps nothing from being done', async () => {

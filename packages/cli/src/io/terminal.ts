@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printableJson, whyNotWritten } from '@sallyport/core';
 import { hangUp } from './interrupt.ts';
 
 /** To the first column, and erased from there on (ECMA-48 EL). */
@@ -29,6 +30,8 @@ export interface Terminal {
   status(line: string | undefined): void;
   /** How wide stderr is for what is drawn: 0 with `--json`, and where it is no terminal or one without colours. */
   readonly columns: number;
+  /** How wide a line may be before it wraps; of what is no terminal any number. */
+  widthOf(stream: 'out' | 'err'): number;
   /**
    * What the reader of stdout leaves behind by going away, which else is no failure: `act` tells of it, and gives the exit code.
    * Gives what takes that back.
@@ -52,7 +55,7 @@ export function outliveReaders({ stdout, stderr }: Streams = process): void {
     // A terminal that is gone takes no more; what that means is the command's to say.
     isTerminalGone ||= error.code === 'EIO' && stdout.isTTY;
     if (isTerminalGone) return hangUp();
-    stderr.write(`error: stdout cannot be written: ${error.message}\n`);
+    stderr.write(`error: stdout cannot be written: ${whyNotWritten(error)}.\n`);
     process.exit(1);
   });
   // What goes there is for whoever looks: a log on a full disk, or a reader that is gone, must not end a bridge.
@@ -69,7 +72,8 @@ export function createTerminal(
   env: NodeJS.ProcessEnv = process.env,
 ): Terminal {
   const isPlain = json || !stderr.isTTY || env['TERM'] === 'dumb' || Boolean(env['NO_COLOR']);
-  const columns = isPlain ? 0 : stderr.columns;
+  // A window may be made larger or smaller meanwhile.
+  const columns = () => (isPlain ? 0 : stderr.columns);
   let isStatusShown = false;
   /** A status line that is shown makes room first, whichever stream is written to: both are on the one screen. */
   const write = (stream: NodeJS.WriteStream, data: string | Uint8Array) => {
@@ -81,16 +85,23 @@ export function createTerminal(
     json,
     out: (data) => write(stdout, data),
     isForEyes: stdout.isTTY,
-    result: (output) => write(stdout, `${json ? JSON.stringify(output.json) : output.human}\n`),
+    result: (output) =>
+      write(stdout, `${json ? printableJson(JSON.stringify(output.json)) : output.human}\n`),
     note: (text) => write(stderr, `${text}\n`),
     err: (text) => write(stderr, text),
     status(line) {
-      if (columns === 0) return;
+      if (columns() === 0) return;
       // Cut, because a line that wraps cannot be erased as one.
-      write(stderr, line?.slice(0, columns - 1) ?? '');
+      write(stderr, line?.slice(0, columns() - 1) ?? '');
       isStatusShown = line !== undefined;
     },
-    columns,
+    get columns() {
+      return columns();
+    },
+    widthOf(stream) {
+      const { isTTY, columns: width } = stream === 'out' ? stdout : stderr;
+      return isTTY && width > 0 ? width : Infinity;
+    },
     onReaderGone(act) {
       const listener = (error: NodeJS.ErrnoException) => {
         if (error.code === 'EPIPE') process.exit(act());

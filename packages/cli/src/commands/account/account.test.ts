@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
 
 const [mine, other, foreign] = [1, 2, 3].map((n) => `0b6f7a52-8d5e-4b5e-9d3f-00000000000${n}`) as [
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 const run = (args: string, env: NodeJS.ProcessEnv = {}) =>
-  runCli(args.split(' '), {
+  runHere(args.split(' '), {
     cwd,
     env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1', ...env },
   });
@@ -43,6 +43,9 @@ test('access is shown for the organization in use', async () => {
   expect(await run('access', { SALLYPORT_ORG: mine })).toEqual(
     done(`Organization:  ${mine}\nAccess:        member\nPermissions:   read, write\n`),
   );
+  const membership = { organization: { uuid: mine, name: 'Team' } };
+  answers['GET /api/bootstrap'] = { body: { account: { memberships: [membership] } } };
+  expect((await run('access', { SALLYPORT_ORG: mine })).stdout).toContain(`Organization:  Team (${mine})\n`);
   expect(await run('access', { SALLYPORT_ORG: foreign })).toMatchObject({
     exitCode: 4,
     stderr: expect.stringContaining('sallyport org list') as string,

@@ -22,7 +22,7 @@ export function addAccountCommands(program: Command, act: Act): void {
   examples(
     program
       .command('settings')
-      .description("Show the organization's managed settings for the code CLI")
+      .description("Show the organization's managed settings, for its members' programs")
       .addHelpText('after', '\nThe settings of this command line are those of `sallyport config list`.')
       .action(act(async () => (await import('./settings.ts')).settings)),
     'sallyport settings',

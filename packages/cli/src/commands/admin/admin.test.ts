@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { environmentAt, startService, type Answer, type Service } from '../../testing/service.ts';
 
 const created_at = '2020-01-02T03:04:05.000Z';
@@ -24,12 +24,13 @@ afterEach(() => {
 });
 
 const run = (...args: string[]) =>
-  runCli(['admin', ...args], { cwd, env: { ...environmentAt(service), SALLYPORT_DIALECT_VENDOR: 'acme' } });
+  runHere(['admin', ...args], { cwd, env: { ...environmentAt(service), SALLYPORT_DIALECT_VENDOR: 'acme' } });
 const calls = () => service.seen.map(({ method, url, body }) => ({ [`${method} ${url}`]: body }));
 
 describe('what members have is listed, with whose it is', () => {
   const key = { id: 'k1', account, name: null, scope: 'acme_api', expires_at: null, last_used_at: null };
-  const login = { client_id: 'c1', client_name: null, refreshed_at: null };
+  const login = { client_id: 'c1', client_name: null, address: '10.0.0.7', refreshed_at: null };
+  const signIn = { id: 's1', account, address: null, user_agent: null, expires_at: 'x' };
   test.each([
     ['people', 'people', [ann, bob], /^EMAIL .*\nann@example.com +admin +set +2020-01-02 +a1\nbob \[2J/],
     ['keys', 'api_keys', [{ ...key, created_at }], /^k1 +ann@example.com +- +2020-01-02 +never +never/m],
@@ -39,8 +40,13 @@ describe('what members have is listed, with whose it is', () => {
       [{ id: 'd1', account, display_name: 'laptop', created_at, last_used_at: created_at }],
       /^d1 +ann@example.com +laptop +2020-01-02 +2020-01-02$/m,
     ],
-    ['logins', 'logins', [{ id: 'l1', account, ...login, created_at, expires_at: 'x' }], /^l1 .* c1 .* x$/m],
-    ['sign-ins', 'sign_ins', [{ id: 's1', account, created_at, expires_at: 'x' }], /^s1 +ann@example.com/m],
+    [
+      'logins',
+      'logins',
+      [{ id: 'l1', account, ...login, created_at, expires_at: 'x' }],
+      /^l1 .* c1 +10\.0\.0\.7 .* x$/m,
+    ],
+    ['sign-ins', 'sign_ins', [signIn], /^s1 +ann@example.com +- /m],
     [
       'clients',
       'clients',
@@ -103,6 +109,37 @@ describe('people', () => {
       ) as string,
     });
     expect((await run('people', 'role', 'ann@example.com', 'king')).exitCode).toBe(2);
+    const last = { error: 'conflict', error_description: 'The account is the last admin.' };
+    answers['POST /api/admin/people/a1'] = { status: 409, body: last };
+    answers['DELETE /api/admin/people/a1'] = { status: 409, body: last };
+    const ending = [
+      ['role', 'ann@example.com', 'member'],
+      ['remove', 'ann@example.com', '--yes'],
+    ];
+    for (const args of ending)
+      expect(await run('people', ...args)).toMatchObject({
+        exitCode: 5,
+        stderr: expect.stringContaining('sallyport admin people role EMAIL admin') as string,
+      });
+  });
+});
+
+test('who is locked out is let in again; where nobody was, it is said', async () => {
+  const unlocked = { ...account, was_locked: true };
+  answers['POST /api/admin/people/a1/unlock'] = { body: unlocked };
+  expect((await run('people', 'unlock', 'ANN@example.com')).stdout).toBe(
+    'ann@example.com is no longer locked out.\n',
+  );
+  expect(calls().at(-1)).toEqual({ 'POST /api/admin/people/a1/unlock': undefined });
+  expect(JSON.parse((await run('people', 'unlock', 'a1', '--json')).stdout)).toEqual(unlocked);
+  answers['POST /api/admin/people/a1/unlock'] = { body: { ...account, was_locked: false } };
+  expect(await run('people', 'unlock', 'a1')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^ann@example.com was not locked out\.\n.*network/) as string,
+  });
+  expect(await run('people', 'unlock', 'eve@example.com')).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringMatching(/eve@example.com is no member.*\n.*sallyport admin people list/) as string,
   });
 });
 
@@ -183,10 +220,12 @@ test('the audit log is shown a line an entry, and asked for what is wanted', asy
   expect(stdout).toBe(
     `${created_at}  api_key.revoke  by ann@example.com  of bob@example.com  k1  from 10.0.0.7\n`,
   );
-  await run('audit', '--since', '1h', '--limit', '3');
-  const { url = '' } = service.seen.at(-1) ?? {};
-  const since = Date.parse(new URL(url, service.baseUrl).searchParams.get('since') ?? '');
-  expect(Math.abs(Date.now() - 3_600_000 - since)).toBeLessThan(60_000);
+  const since = async (when: string) => {
+    await run('audit', '--since', when, '--limit', '3');
+    return new URL(service.seen.at(-1)?.url ?? '', service.baseUrl).searchParams.get('since') ?? '';
+  };
+  expect(await since('2026-01-31')).toBe('2026-01-31T00:00:00.000Z');
+  expect(Math.abs(Date.now() - 3_600_000 - Date.parse(await since('1h')))).toBeLessThan(60_000);
 });
 
 test('an actor that is no member is no silence of the log', async () => {
@@ -210,7 +249,7 @@ test('what no API key may is left to a login, not to another admin', async () =>
     body: { error: 'forbidden', error_description: 'An API key gives nobody access: log in.' },
   };
   const add = async (token: string) =>
-    runCli(['admin', 'people', 'add', 'new@example.com', '--role', 'member'], {
+    runHere(['admin', 'people', 'add', 'new@example.com', '--role', 'member'], {
       cwd,
       env: { ...environmentAt(service), SALLYPORT_TOKEN: token },
     });

@@ -1,7 +1,8 @@
-import { didYouMean } from '@sallyport/core';
+import { didYouMean, toTimestamp } from '@sallyport/core';
 import { auditLine } from '@sallyport/core/audit-line';
 import { pages } from '@sallyport/core/client';
 import { auditActions, contract, type AuditAction } from '@sallyport/core/contract';
+import type { Moment } from '@sallyport/core/duration';
 import { logIn } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
@@ -12,8 +13,7 @@ import { forAdmins } from './for-admins.ts';
 import { personCalled } from './people.ts';
 
 export interface AuditOptions extends TakeOptions {
-  /** Milliseconds before now. */
-  readonly since?: number;
+  readonly since?: Moment;
   readonly actor?: string;
   readonly action?: string;
 }
@@ -30,7 +30,7 @@ export async function audit(context: Context, options: AuditOptions): Promise<Ou
     );
   const { clientOptions } = await logIn(context);
   const query = {
-    ...(since !== undefined && { since: new Date(context.clock.now() - since).toISOString() }),
+    ...(since && { since: toTimestamp(since(context.clock.now())) }),
     ...(actor !== undefined && { actor }),
     ...(action !== undefined && { action }),
   };
@@ -42,7 +42,10 @@ export async function audit(context: Context, options: AuditOptions): Promise<Ou
   const taken = await advising(take(context, options, entries), forAdmins);
   // Said of an address that is nobody's here, and of who left: an empty list would look like a quiet member.
   if (taken.length === 0 && actor?.includes('@')) await personCalled(context, { clientOptions }, actor);
-  return { json: taken, human: taken.length === 0 ? 'No entry matches.' : taken.map(auditLine).join('\n') };
+  return {
+    json: taken,
+    human: taken.length === 0 ? 'No entry matches.' : taken.map((entry) => auditLine(entry)).join('\n'),
+  };
 }
 
 function isAction(text: string): text is AuditAction {

@@ -3,7 +3,7 @@ import { scopeLines, scopes } from '@sallyport/core/scopes';
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, duration } from '../option-values.ts';
+import { collect, moment } from '../option-values.ts';
 import { takeOptions } from '../take.ts';
 
 /** What an admin of an organization does, over the API and with their own login. */
@@ -20,7 +20,7 @@ export function addAdminCommands(program: Command, act: Act): void {
   addSettings(admin, act);
   examples(
     takeOptions(admin.command('audit').description('Show who did what, when and from where, newest first'))
-      .option('--since <time>', 'of the last 12h, 30d or the like', duration)
+      .option('--since <when>', 'from then on: a span such as 12h, 30d, or a time', moment)
       .option('--actor <who>', 'by an e-mail address, or the id of an actor')
       .option('--action <action>', 'such as sign_in or api_key.revoke')
       .action(act(async () => (await import('./audit.ts')).audit)),
@@ -57,6 +57,14 @@ function addPeople(admin: Command, act: Act): void {
       .addArgument(new Argument('<role>', 'what they may do').choices(roles))
       .action(act(async () => (await load()).role)),
     'sallyport admin people role ann@example.com admin',
+  );
+  examples(
+    people
+      .command('unlock')
+      .description('Let a member sign in again, whom too many wrong passwords have shut out')
+      .argument('<who>', who)
+      .action(act(async () => (await load()).unlock)),
+    'sallyport admin people unlock ann@example.com',
   );
   examples(
     people

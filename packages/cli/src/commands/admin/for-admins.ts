@@ -6,6 +6,10 @@ export const forAdmins: Readonly<Record<string, string>> = {
   forbidden: 'An admin of the organization may: see what you may do with sallyport access.',
 };
 
+/** ... about a change that takes an organization its last admin, the only conflict of such a call. */
+export const anotherAdmin =
+  'Make another member an admin first: sallyport admin people role EMAIL admin (sallyport admin people list shows them)';
+
 /** The same for what no API key may, be it an admin's. */
 export function forLogins({ token }: Pick<Settings, 'token'>): Readonly<Record<string, string>> {
   if (token === undefined || !isApiKey(token)) return forAdmins;

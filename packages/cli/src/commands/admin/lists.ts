@@ -46,11 +46,12 @@ export const devices = listing(admin.listDevices, {
 });
 
 export const logins = listing(admin.listLogins, {
-  header: ['ID', 'WHOSE', 'PROGRAM', 'CREATED', 'REFRESHED', 'EXPIRES'],
-  row: ({ id, account, client_name, client_id, created_at, refreshed_at, expires_at }, now) => [
+  header: ['ID', 'WHOSE', 'PROGRAM', 'FROM', 'CREATED', 'REFRESHED', 'EXPIRES'],
+  row: ({ id, account, client_name, client_id, address, created_at, refreshed_at, expires_at }, now) => [
     id,
     account.email,
     client_name ?? client_id,
+    address ?? '-',
     ago(created_at, now),
     agoOrNever(refreshed_at, now),
     expires_at,
@@ -59,10 +60,11 @@ export const logins = listing(admin.listLogins, {
 });
 
 export const signIns = listing(admin.listSignIns, {
-  header: ['ID', 'WHOSE', 'CREATED', 'EXPIRES'],
-  row: ({ id, account, created_at, expires_at }, now) => [
+  header: ['ID', 'WHOSE', 'FROM', 'CREATED', 'EXPIRES'],
+  row: ({ id, account, address, created_at, expires_at }, now) => [
     id,
     account.email,
+    address ?? '-',
     ago(created_at, now),
     expires_at,
   ],

@@ -1,6 +1,6 @@
 import { contract } from '@sallyport/core/contract';
 import type { Role } from '@sallyport/core/organization';
-import { logIn, type LoggedIn } from '../../connect.ts';
+import { connectUnreported, logIn, type LoggedIn } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { confirm } from '../../io/confirm.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
@@ -8,9 +8,11 @@ import { advising } from '../../io/next-step.ts';
 import { printable, printableLines } from '../../io/printable.ts';
 import type { Output } from '../../io/terminal.ts';
 import { deleteEach } from '../delete-each.ts';
+import { knownEnvironments } from '../known-environments.ts';
 import { largestPage } from '../take.ts';
+import { bridgesOf } from './bridges-of.ts';
 import type { EndOptions } from './ends.ts';
-import { forAdmins, forLogins } from './for-admins.ts';
+import { anotherAdmin, forAdmins, forLogins } from './for-admins.ts';
 import { bodies } from './listing.ts';
 
 /** `admin people add EMAIL`: who has no account yet gets one, and a link to set its password. */
@@ -43,8 +45,24 @@ export async function role(context: Context, _options: object, who = '', wanted 
     body: { role: wanted as Role },
     signal: context.interrupt.asked,
   });
-  const person = await advising(changing, forLogins(context.settings));
+  const advice = { ...forLogins(context.settings), conflict: anotherAdmin };
+  const person = await advising(changing, advice);
   return { json: person, human: printable(`${person.email} has the role ${person.role}.`) };
+}
+
+/** `admin people unlock WHO`. */
+export async function unlock(context: Context, _options: object, who = ''): Promise<Output> {
+  const loggedIn = await logIn(context);
+  const { id } = await personCalled(context, loggedIn, who);
+  const unlocking = loggedIn.client.admin.unlockPerson({
+    params: { account_id: id },
+    signal: context.interrupt.asked,
+  });
+  const unlocked = await advising(unlocking, forAdmins);
+  const says = unlocked.was_locked
+    ? 'is no longer locked out.'
+    : 'was not locked out.\nIf they are refused all the same, too many wrong passwords came from their network: that ends by itself.';
+  return { json: unlocked, human: printableLines(`${unlocked.email} ${says}`) };
 }
 
 /** `admin people remove EMAIL...`: their accounts stay. */
@@ -53,13 +71,14 @@ export async function remove(
   { yes = false }: EndOptions,
   ...given: string[]
 ): Promise<number> {
-  const loggedIn = await logIn(context);
+  const loggedIn = await connectUnreported(context);
   const who = [...new Set(given)];
   if (!yes)
-    await confirm(
-      context,
-      `Remove ${who.join(', ')} from the organization? Their logins, keys and devices for it end at once.`,
-    );
+    await confirm(context, async () => {
+      const environments = await knownEnvironments(loggedIn, context.interrupt.asked);
+      const along = bridgesOf(who, environments);
+      return `${along}Remove ${who.join(', ')} from the organization? Their logins, keys and devices for it end at once.`;
+    });
   return deleteEach(
     context,
     who,
@@ -70,7 +89,7 @@ export async function remove(
         params: { account_id: id },
         signal: context.interrupt.asked,
       });
-      return advising(removing, forAdmins);
+      return advising(removing, { ...forAdmins, conflict: anotherAdmin });
     },
     'ended',
   );

@@ -123,6 +123,15 @@ test('a refusal is printed as it came', async () => {
   });
 });
 
+test('a login that is missing is told as by every command', async () => {
+  const { exitCode, stderr } = await api(['sessions.list'], { env: { SALLYPORT_TOKEN: '' } });
+  expect(stderr).toBe(
+    `error: There is no login for ${service.baseUrl} on this machine.\nRun \`sallyport login\`.\n`,
+  );
+  expect(exitCode).toBe(3);
+  expect(service.seen).toEqual([]);
+});
+
 test('the endpoints are listed', async () => {
   const { stdout } = await api(['--list']);
   expect(stdout).toMatch(/^ID +METHOD +PATH +SUMMARY\n/);

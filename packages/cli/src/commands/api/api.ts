@@ -41,7 +41,7 @@ export async function api(
   const answer = await ask(context, target, sent, body);
   return show(context, target.url, answer, {
     include: options.include === true,
-    pretty: process.stdout.isTTY,
+    pretty: context.terminal.isForEyes,
   });
 }
 
@@ -79,7 +79,7 @@ async function talk(context: Context, options: ApiOptions, target: Target): Prom
     );
   const answer = await askForSocket(context, target, headers(options.header), subprotocol);
   if (!('send' in answer))
-    return show(context, target.url, answer, { include, pretty: process.stdout.isTTY });
+    return show(context, target.url, answer, { include, pretty: context.terminal.isForEyes });
   if (include) showHead(context, answer);
   const { converse } = await import('./socket.ts');
   return converse(context, answer, { binary, closes: close });

@@ -7,6 +7,7 @@ import {
 } from '@sallyport/core/client';
 import { defaultLimits, headerNames, type Endpoint } from '@sallyport/core/contract';
 import { reach, tokensOf } from '../../connect.ts';
+import { loginRequired } from '../../known-logins.ts';
 import type { Context } from '../../context.ts';
 import type { Fields } from './fields.ts';
 import { timeoutOf, type Target } from './target.ts';
@@ -46,7 +47,9 @@ async function askLoggedIn<A extends { readonly status: number }>(
   const reached = reach(context);
   const tokens = takesLogin(target.endpoint, headers) ? tokensOf(context, reached) : undefined;
   const signal = context.interrupt.asked;
-  const bearer = await bearerOf(tokens, target.endpoint, signal);
+  const bearer = await bearerOf(tokens, target.endpoint, signal).catch(async (error: unknown) => {
+    throw await loginRequired(context.settings, error);
+  });
   const send = (token: string | undefined) =>
     by(reached, toRequest(context, target, headers, { body, bearer: token, common: reached.headers }));
   const answer = await send(bearer);

@@ -1,3 +1,4 @@
+import { printableJson } from '@sallyport/core';
 import { readServerSentEvents, toServiceError, type TransportResponse } from '@sallyport/core/client';
 import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
@@ -44,7 +45,7 @@ function showWhole(
   }
   if (include) terminal.out(head(answer));
   if (text === '') return;
-  const shown = pretty && value !== undefined ? JSON.stringify(value.json, null, 2) : text;
+  const shown = pretty && value !== undefined ? printableJson(JSON.stringify(value.json, null, 2)) : text;
   terminal.out(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 

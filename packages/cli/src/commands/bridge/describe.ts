@@ -59,6 +59,7 @@ function lineFor(event: RuntimeEvent, flags: SettingsFlags): string | undefined 
     case 'session.output':
     case 'session.event':
     case 'environment_deleted':
+    case 'device_revoked':
       return undefined;
   }
 }

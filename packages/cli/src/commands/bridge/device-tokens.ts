@@ -4,25 +4,40 @@ import { trustDevice } from '@sallyport/oauth';
 import { accessOf, lacks } from '../../access.ts';
 import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
+import { keptDevice, type KeptDevice } from './kept-device.ts';
 
 const { permission } = contract.bridge.register;
 
+/** ... and how to begin with a new one after all. */
+export interface DeviceTokens extends TokenSource {
+  /** The device was revoked: where there is no stored login, the next start trusts another one. */
+  revoked(): Promise<void>;
+}
+
 /**
- * This machine's trusted device token: the stored login's, or a new one where there is none or it was refused. No device is
- * trusted for an account that may not register one.
+ * This machine's trusted device token: the one kept with the stored login, or for the account of the environment's token; a
+ * new one where there is none or it was refused. No device is trusted for an account that may not register one.
  */
 export function deviceTokens(
   { settings }: Pick<Context, 'settings'>,
   connection: Pick<Connection, 'client' | 'organizationId' | 'store' | 'loginKey'>,
   displayName: string,
-): TokenSource {
+): DeviceTokens {
   const { client, store, loginKey: key } = connection;
-  // A token of the environment may be of another account than the stored login, and nothing is stored for it.
+  // A token of the environment may be of another account than the stored login.
   const isStored = settings.token === undefined;
   let unstored: string | undefined;
+  let kept: Promise<KeptDevice | undefined> | undefined;
+  async function unstoredToken(signal: AbortSignal | undefined): Promise<string | undefined> {
+    kept ??= keptDevice({ settings }, connection, signal).catch((error: unknown) => {
+      kept = undefined; // an outage: asked again
+      throw error;
+    });
+    return (unstored ??= await (await kept)?.load());
+  }
   return {
     async token({ forceRefresh = false, refused, signal } = {}) {
-      const known = isStored ? (await store.load(key))?.deviceToken : unstored;
+      const known = isStored ? (await store.load(key))?.deviceToken : await unstoredToken(signal);
       const isRefused = forceRefresh && (refused ?? known) === known;
       if (known !== undefined && !isRefused) return known;
       await requireRegistering(connection, signal);
@@ -30,7 +45,11 @@ export function deviceTokens(
       if (isStored) return trustDevice({ ...call, store, key });
       const body = { display_name: displayName };
       unstored = await client.devices.trust({ body, ...(signal && { signal }) });
+      await (await kept)?.save(unstored);
       return unstored;
+    },
+    async revoked() {
+      await (await kept)?.forget();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '@sallyport/core';
+import { isForeignPage } from '@sallyport/core/client';
 import type { Connection } from '../../connect.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 
@@ -14,7 +15,7 @@ export async function requireEnvironment(
   signal: AbortSignal,
 ): Promise<void> {
   const found = await client.environments.get({ params: { env_id: id }, signal }).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || error.status !== 404) return undefined;
+    if (!(error instanceof ServiceError) || error.status !== 404 || isForeignPage(error)) return undefined;
     throw new CommandError(error.code, error.message, exitCodes.notFound, nextStep, { cause: error });
   });
   if (typeof found?.archived_at !== 'string') return;

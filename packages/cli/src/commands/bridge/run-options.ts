@@ -21,7 +21,10 @@ export function runOptions(command: Command): Command {
     .option('--dir <directory>', 'the working directory', process.cwd())
     .option('--name <name>', 'the name of this machine in lists; a managed environment keeps its own')
     .option('--env <environment>', 'be the bridge of this one, by id or name; see `env create`')
-    .option('--exec <command>', 'the command of each session; it gets the events as NDJSON on stdin')
+    .option(
+      '--exec <command>',
+      'the command of each session, run in its directory or worktree: name programs elsewhere by their whole path; it gets the events as NDJSON on stdin',
+    )
     .option('--max-sessions <number>', 'sessions at the same time', positiveInteger, 4)
     .option('--tag <name>', 'a tag, for `session run --env tag:NAME`; may be repeated', collect, [])
     .option('--env-pass <name...>', 'pass this variable on, though it looks secret')

@@ -21,13 +21,13 @@ const forbidden = {
 };
 
 /** `bridge run` for a service that answers so, by a token of the environment or a stored login. */
-async function bridgeRun(told: Record<string, Answer>, login?: object) {
+async function bridgeRun(told: Record<string, Answer>, login?: object, args: readonly string[] = []) {
   const service = await startService({ [register]: forbidden, ...told });
   onTestFinished(() => service.close());
   const cwd = mkdtempSync(join(tmpdir(), 'sallyport-cli-'));
   const file = login && storeLogin(cwd, service.baseUrl, { organizationId: organization, ...login });
   const { SALLYPORT_TOKEN: token, ...env } = environmentAt(service);
-  const ran = await runCli(['bridge', 'run', '--exec', 'true'], {
+  const ran = await runCli(['bridge', 'run', '--exec', 'true', ...args], {
     cwd,
     env: { ...env, ...(!login && { SALLYPORT_TOKEN: token }) },
   });
@@ -56,6 +56,20 @@ test('who is a viewer by now, with a device from before, is told so by the servi
   expect(stored).toMatchObject({ deviceToken: 'known' });
 });
 
+const env = `env_${'0'.repeat(26)}`;
+
+test.each([
+  ['the service: it ends', { error: 'not_found', error_description: 'No.' }, 4, []],
+  ['a page in between: it goes on, and asks the service', '<html>Sign in</html>', 3, [register]],
+])(
+  'what 404 says of the environment that is named counts by whom it is from: %s',
+  async (_, body, code, then) => {
+    const told = { [access]: member, [`GET /v1/environments/${env}`]: { status: 404, body } };
+    const { exitCode, lines } = await bridgeRun(told, { deviceToken: 'known' }, ['--env', env]);
+    expect([exitCode, lines]).toEqual([code, then]);
+  },
+);
+
 test('a service that does not say what the account may do is asked for a device once', async () => {
   const { exitCode, lines, stored } = await bridgeRun({ [trust]: { body: 'new' } }, {});
   expect([exitCode, lines]).toEqual([3, [trust, register]]);
@@ -70,4 +84,42 @@ test('as many devices as an account may trust are the end, too', async () => {
   );
   expect([exitCode, lines]).toEqual([3, [trust]]);
   expect(stderr).toContain('sallyport device revoke');
+});
+
+const revoked = { status: 401, body: { error: 'device_revoked', error_description: 'It was revoked.' } };
+const poll = 'GET /v1/environments/env_1/work/poll?block_ms=0';
+const registered = { body: { environment_id: 'env_1' } };
+
+test.each([
+  ['before it began', { [register]: revoked }],
+  ['while it runs', { [register]: registered, [poll]: revoked }],
+] as const)('a device that was revoked %s is the end, with a next step', async (_, told) => {
+  const { exitCode, stderr, stored, lines } = await bridgeRun(told, { deviceToken: 'known' });
+  expect(exitCode).toBe(3);
+  expect(stderr).toMatch(
+    /error: .*revoked.*\nIf it is to be trusted again: `sallyport device trust`, then start the bridge again\.\n$/,
+  );
+  expect(stored).toMatchObject({ deviceToken: 'known' });
+  expect(lines).toEqual([register]);
+});
+
+test('one device is trusted for the account of a token of the environment, until it is revoked', async () => {
+  const told: Record<string, Answer> = {
+    [register]: forbidden,
+    [access]: member,
+    [trust]: { body: 'new' },
+    'GET /api/oauth/profile': {
+      body: { organization: {}, account: { uuid: 'ann', email: 'a@example.com' } },
+    },
+  };
+  const service = await startService(told);
+  onTestFinished(() => service.close());
+  const cwd = mkdtempSync(join(tmpdir(), 'sallyport-cli-'));
+  const run = async () => {
+    await runCli(['bridge', 'run', '--exec', 'true'], { cwd, env: environmentAt(service) });
+    return service.lines().filter((line) => line === trust).length;
+  };
+  expect([await run(), await run()]).toEqual([1, 1]);
+  told[register] = revoked;
+  expect([await run(), await run()]).toEqual([1, 2]);
 });

@@ -26,6 +26,13 @@ test('a unit runs just the words that were given, whatever is in them', () => {
   expect(text).not.toContain('secret');
 });
 
+test('a bridge that only a person can help is not started again', () => {
+  const text = unitText({ env: {} }, { directory: '/', words: ['x'] });
+  expect(text).toMatch(/^Restart=on-failure$/m);
+  // Wrong usage, a login that ended or may not, no such environment, another bridge there: not a fault, nor a network.
+  expect(text).toMatch(/^RestartPreventExitStatus=2 3 4 5$/m);
+});
+
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 test.skipIf(!hasSystemd)('systemd itself takes a unit, whatever the names of the folders', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { systemdCommand, systemdWord } from '@sallyport/core/systemd';
 import type { Context } from '../../context.ts';
-import { CommandError, exitCodes } from '../../io/exit.ts';
+import { CommandError, exitCodes, lastingExitCodes } from '../../io/exit.ts';
 
 /** A systemd user unit (systemd.unit(5)) for the bridge of a directory. */
 export interface Unit {
@@ -54,8 +54,7 @@ export function unitText(
     ...variables,
     'Restart=on-failure',
     'RestartSec=5',
-    // What is wrong with the command line does not pass.
-    `RestartPreventExitStatus=${exitCodes.usage}`,
+    `RestartPreventExitStatus=${lastingExitCodes.join(' ')}`,
     // The bridge ends its sessions itself: it alone is asked.
     'KillMode=mixed',
     'TimeoutStopSec=30',

@@ -6,6 +6,7 @@ import { CommandError, exitCodes } from '../../io/exit.ts';
 import { advising } from '../../io/next-step.ts';
 import type { Output } from '../../io/terminal.ts';
 import { environmentNamed } from '../environment-named.ts';
+import { orNearest } from '../unknown-environment.ts';
 import { listEnvironments } from '../environments.ts';
 import { aboutEnvironment, bridgesHere, ofDirectory, severalBridges } from './local.ts';
 
@@ -34,7 +35,7 @@ export async function bridgeUnregister(
     params: { environment_id: environmentId },
     signal: context.interrupt.asked,
   });
-  const wasThere = await advising(
+  const advised = advising(
     removal.then(
       () => true,
       (error: unknown) => {
@@ -45,6 +46,7 @@ export async function bridgeUnregister(
     ),
     aboutEnvironment,
   );
+  const wasThere = await orNearest(connection, environmentId, context.interrupt.asked, advised);
   for (const bridge of known) bridge.forget();
   const human = wasThere
     ? `Environment ${environmentId} is removed.`

@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import type { Surroundings } from '../../context.ts';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
 import { complete } from './complete.ts';
@@ -6,7 +7,7 @@ import { complete } from './complete.ts';
 const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-export function addCompletionCommands(program: Command, act: Act): void {
+export function addCompletionCommands(program: Command, act: Act, surroundings: Surroundings): void {
   examples(
     program
       .command('completion')
@@ -24,7 +25,7 @@ export function addCompletionCommands(program: Command, act: Act): void {
     .argument('[words...]', 'after `--`: what was typed after `sallyport`; the last one may be empty')
     .action(async (words: readonly string[]) => {
       const { valuesNamed } = await import('./values.ts');
-      for (const { value, says } of await complete(program, words, valuesNamed(process.env)))
-        process.stdout.write(`${value}\t${says}\n`);
+      for (const { value, says } of await complete(program, words, valuesNamed(surroundings)))
+        surroundings.stdout.write(`${value}\t${says}\n`);
     });
 }

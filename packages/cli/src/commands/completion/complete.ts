@@ -8,8 +8,34 @@ export interface Candidate {
   readonly says: string;
 }
 
-/** What only this machine or the gateway knows the values of. */
-export type Named = 'profile' | 'session' | 'environment';
+/** What only the gateway knows the values of. */
+export type NamedByGateway =
+  | 'session'
+  | 'open session'
+  | 'environment'
+  | 'key'
+  | 'device'
+  | 'member'
+  | `member's ${'key' | 'device' | 'login' | 'sign-in'}`
+  | 'client';
+
+/** ... and this machine. */
+export type Named = 'profile' | NamedByGateway;
+
+/** What the ids are of, by the group of commands that take them. */
+const idsByGroup: Readonly<Record<string, Named>> = {
+  session: 'session',
+  env: 'environment',
+  keys: 'key',
+  device: 'device',
+  'admin keys': "member's key",
+  'admin devices': "member's device",
+  'admin logins': "member's login",
+  'admin sign-ins': "member's sign-in",
+  'admin clients': 'client',
+};
+/** Those for a session that has not ended. */
+const forOpenSessions: readonly string[] = ['approve', 'requests', 'send', 'stop'];
 
 /** The settings that the words before give: the values are of that gateway. */
 export type GivenFlags = Pick<SettingsFlags, 'baseUrl' | 'profile'>;
@@ -89,12 +115,18 @@ function nameOf(taking: Option | Argument): string {
 /** By what it is called, and in which group of commands. */
 function kindOf(taking: Option | Argument, command: Command): Named | undefined {
   const name = nameOf(taking);
-  const group = command.parent?.name();
   if (/profile/.test(name)) return 'profile';
-  if (name === 'session' || /^--session /.test(name) || (name === 'id' && group === 'session'))
-    return 'session';
-  const isEnvironment = name === 'environment' || /^--env /.test(name) || (name === 'id' && group === 'env');
-  return isEnvironment ? 'environment' : undefined;
+  if (name === 'session' || /^--session /.test(name)) return 'session';
+  if (name === 'environment' || /^--env /.test(name)) return 'environment';
+  if (name === 'who') return 'member';
+  if (name !== 'id') return undefined;
+  const kind = idsByGroup[groupOf(command)];
+  return kind === 'session' && forOpenSessions.includes(command.name()) ? 'open session' : kind;
+}
+
+/** `admin keys` of `sallyport admin keys revoke`. */
+function groupOf({ parent }: Command): string {
+  return parent === null || parent.parent === null ? '' : `${groupOf(parent)} ${parent.name()}`.trim();
 }
 
 function subcommandsOf(command: Command): readonly Candidate[] {

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../../program.ts';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { complete } from './complete.ts';
 
 const program = createProgram(() => undefined);
@@ -57,8 +57,11 @@ describe('the candidates are', () => {
   test.each([
     ['session', 'session show '],
     ['session', 'session wait session_1 '],
-    ['session', 'session approve '],
-    ['session', 'session requests '],
+    ['open session', 'session approve '],
+    ['open session', 'session requests '],
+    ['open session', 'session send '],
+    ['open session', 'session stop '],
+    ['session', 'session delete '],
     ['session', 'feedback --session '],
     ['session', 'bridge clean '],
     ['environment', 'session run look --env '],
@@ -68,9 +71,18 @@ describe('the candidates are', () => {
     ['environment', 'env get '],
     ['environment', 'env delete env_1 '],
     ['environment', 'bridge run --env '],
-    ['nothing', 'keys revoke '],
+    ['key', 'keys revoke '],
+    ['device', 'device revoke device_1 '],
+    ['member', 'admin people role '],
+    ['member', 'admin people remove a@b.example '],
+    ["member's key", 'admin keys revoke '],
+    ["member's device", 'admin devices revoke '],
+    ["member's login", 'admin logins revoke '],
+    ["member's sign-in", 'admin sign-ins end '],
+    ['client', 'admin clients remove '],
+    ['nothing', 'admin people add '],
     ['nothing', 'session send session_1 '],
-  ])('ids where a %s is taken: %s', async (wanted, typed) => {
+  ])('ids of the kind %s are completed: %s', async (wanted, typed) => {
     const asked: string[] = [];
     await complete(program, typed.split(' '), async (kind) => {
       asked.push(kind);
@@ -112,9 +124,10 @@ describe('in a shell', () => {
   });
   afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-  const env = () => ({
+  const scriptOf = async (shell: string) => (await runHere(['completion', shell], { cwd })).stdout;
+  const env = (programs = cwd) => ({
     ...process.env,
-    PATH: `${cwd}:${process.env['PATH'] ?? ''}`,
+    PATH: `${programs}:${process.env['PATH'] ?? ''}`,
     SALLYPORT_CONFIG_DIR: join(cwd, 'config'),
   });
   const has = (shell: string) => {
@@ -126,37 +139,58 @@ describe('in a shell', () => {
     }
   };
 
-  /** What bash offers after the words, as readline splits them. */
-  const bash = async (...words: string[]) => {
-    const { stdout: script } = await runCli(['completion', 'bash'], { cwd });
+  /** What bash offers after the words, as readline splits them; `sallyport` is the one of `programs`. */
+  const bash = async (words: readonly string[], programs?: string) => {
     const typed = ['sallyport', ...words].map((word) => `'${word}'`).join(' ');
     const ask = `COMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _sallyport; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    return execFileSync('bash', ['--norc', '-euc', `${script}\ncomplete -p sallyport\n${ask}`], {
+    const command = `${await scriptOf('bash')}\ncomplete -p sallyport\n${ask}`;
+    const said = execFileSync('bash', ['--norc', '-euc', command], {
       cwd,
-      env: env(),
+      env: env(programs),
       encoding: 'utf8',
-    })
-      .trim()
-      .split('\n');
+    });
+    return said.trim().split('\n');
   };
 
   test.skipIf(!has('bash'))('bash', async () => {
-    expect(await bash('session', 'lo')).toEqual(['complete -F _sallyport sallyport', 'logs']);
-    expect((await bash('session', 'run', '--t')).slice(1)).toEqual(['--title', '--tag', '--timeout']);
+    const [registered, ...offered] = await bash(['profile', 'use', 'w']);
+    expect(registered).toBe('complete -F _sallyport sallyport');
+    expect(offered).toEqual(['work', 'with-dash']);
+  });
+
+  test.skipIf(!has('bash')).each([
+    [
+      ['session', 'run', '--t'],
+      ['session', 'run', '--t'],
+      ['--title', '--tag'],
+      ['--title', '--tag'],
+    ],
     // It splits at `=` and replaces only what stands behind.
-    expect((await bash('--base-url', '=', 'x', 'comp')).slice(1)).toEqual(['completion']);
-    expect((await bash('--base-url', '=', 'x', 'completion', '')).slice(1)).toEqual(['bash', 'zsh', 'fish']);
-    expect((await bash('profile', 'use', 'w')).slice(1)).toEqual(['work', 'with-dash']);
-    expect((await bash('whoami', '--profile', '=', 'wo')).slice(1)).toEqual(['work']);
+    [['--base-url', '=', 'x', 'comp'], ['--base-url=x', 'comp'], ['completion'], ['completion']],
+    [['--base-url', '=', 'x', 'completion', ''], ['--base-url=x', 'completion', ''], ['bash'], ['bash']],
+    [['whoami', '--profile', '=', 'wo'], ['whoami', '--profile=wo'], ['--profile=work'], ['work']],
+    [['whoami', '--profile', '='], ['whoami', '--profile='], ['--profile=work'], ['work']],
+    [['remove', 'a@b', 'ann', '@', 'ex'], ['remove', 'a@b', 'ann@ex'], ['ann@example.com'], ['example.com']],
+    [['remove', 'ann', '@'], ['remove', 'ann@'], ['ann@example.com'], ['example.com']],
+    [['remove', ''], ['remove', ''], ['ann@example.com'], ['ann@example.com']],
+  ])('bash asks after %j for %j', async (typed, words, candidates, offered) => {
+    // Only the script is at work here, so that `sallyport` may be a program that starts at once: it notes what it is asked.
+    const programs = mkdtempSync(join(cwd, 'programs-'));
+    const lines = candidates.map((each) => `${each}\tits help`).join('\n');
+    const script = `#!/bin/sh\nprintf '%s\\n' "$@" > '${programs}/asked'\ncat <<'END'\n${lines}\nEND\n`;
+    writeFileSync(join(programs, 'sallyport'), script, { mode: 0o755 });
+    expect((await bash(typed, programs)).slice(1)).toEqual(offered);
+    const asked = readFileSync(join(programs, 'asked'), 'utf8');
+    expect(asked).toBe(['__complete', '--', ...words, ''].join('\n'));
   });
 
   test.skipIf(!has('zsh'))('zsh takes the script', async () => {
-    const { stdout: script } = await runCli(['completion', 'zsh'], { cwd });
+    const script = await scriptOf('zsh');
     execFileSync('zsh', ['-fc', `autoload -U compinit && compinit -u -d "$PWD/dump"\n${script}`], { cwd });
   });
 
   test.skipIf(!has('fish'))('fish', async () => {
-    const { stdout: script } = await runCli(['completion', 'fish'], { cwd });
+    const script = await scriptOf('fish');
     const ask = `${script}\ncomplete --do-complete 'sallyport session lo'`;
     expect(execFileSync('fish', ['--no-config', '-c', ask], { cwd, env: env(), encoding: 'utf8' })).toMatch(
       /^logs\t/,
@@ -168,7 +202,7 @@ describe('in a shell', () => {
   });
 
   test('an unknown one is named with those that are known', async () => {
-    const { exitCode, stderr } = await runCli(['completion', 'tcsh'], { cwd });
+    const { exitCode, stderr } = await runHere(['completion', 'tcsh'], { cwd });
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/'tcsh' is invalid .*Allowed choices are bash, zsh, fish\./);
   });

@@ -9,30 +9,31 @@ export async function completion(_context: Context, _options: object, shell: str
 }
 
 const scripts: Readonly<Record<Shell, string>> = {
-  // `--flag=value` is three words to bash (COMP_WORDBREAKS), and one to everybody else. Bash 3.2 (macOS) must take it.
+  // `--flag=value` and `a@b` are three words to bash (COMP_WORDBREAKS), and one to everybody else. Bash 3.2 (macOS) must take it.
   bash: `
 _sallyport() {
   local line candidate
   local -a words=()
   local i
   for ((i = 1; i <= COMP_CWORD; i++)); do
-    if [[ \${COMP_WORDS[i]} == "=" && \${#words[@]} -gt 0 ]]; then
-      words[\${#words[@]} - 1]+="="
-    elif [[ $i -gt 1 && \${COMP_WORDS[i - 1]} == "=" ]]; then
+    if [[ \${COMP_WORDS[i]} == [=@] && \${#words[@]} -gt 0 ]]; then
+      words[\${#words[@]} - 1]+="\${COMP_WORDS[i]}"
+    elif [[ $i -gt 1 && \${COMP_WORDS[i - 1]} == [=@] ]]; then
       words[\${#words[@]} - 1]+="\${COMP_WORDS[i]}"
     else
       words+=("\${COMP_WORDS[i]}")
     fi
   done
+  local typed="\${COMP_WORDS[COMP_CWORD]}"
+  [[ $typed == [=@] ]] && typed=""
+  local before="\${words[\${#words[@]} - 1]%"$typed"}"
   COMPREPLY=()
   while IFS= read -r line; do
     candidate="\${line%%$'\\t'*}"
     if [[ $candidate == ":files" ]]; then
       compopt -o default 2>/dev/null
-    elif [[ $candidate == --*=* ]]; then
-      COMPREPLY+=("\${candidate#*=}")
     else
-      COMPREPLY+=("$candidate")
+      COMPREPLY+=("\${candidate#"$before"}")
     fi
   done < <(sallyport __complete -- "\${words[@]}" 2>/dev/null)
 }

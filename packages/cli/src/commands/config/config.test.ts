@@ -57,7 +57,11 @@ test.each([
   ['config get base-ulr', 2, 'There is no setting "base-ulr". Did you mean base-url?'],
   ['config set token x', 2, 'There is no setting "token".'],
   ['config set base-url ftp://x', 2, 'base-url is "ftp://x", which is no http or https address.'],
-  ['config set profile gone', 2, 'There is no profile "gone", which this command names.'],
+  ['config set profile gone', 4, 'There is no profile "gone", which this command names.'],
+  ['whoami --profile gone', 4, 'There is no profile "gone", which --profile names.'],
+  ['profile show gone', 4, 'There is no profile "gone".'],
+  ['profile use gone', 4, 'There is no profile "gone".'],
+  ['profile remove gone', 4, 'There is no profile "gone".'],
   ['config get organization', 4, 'organization has no value.'],
   ['config set organization nope', 2, 'organization is "nope", which is no organization\'s UUID.'],
   ['profile add new --organization nope', 2, '--organization is "nope", which is no organization\'s UUID.'],
@@ -128,7 +132,7 @@ test('a profile that the project asks for can be made there', async () => {
   mkdirSync(join(cwd, '.git'));
   writeFileSync(join(cwd, '.sallyport.json'), '{"profile": "team"}');
   const refused = await cli('whoami');
-  expect(refused.exitCode).toBe(2);
+  expect(refused.exitCode).toBe(4);
   expect(refused.stderr).toBe(
     [
       `error: There is no profile "team", which ${join(cwd, '.sallyport.json')} names.`,

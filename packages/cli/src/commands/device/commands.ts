@@ -27,7 +27,7 @@ export function addDeviceCommands(program: Command, act: Act): void {
   examples(
     device
       .command('revoke')
-      .description('Revoke trusted devices: their tokens register no bridge any more')
+      .description('Revoke trusted devices: their bridges end, and register no more')
       .argument('<id...>', 'the devices, by the ids of the list')
       .option('-y, --yes', 'do not ask')
       .action(act(async () => (await import('./revoke.ts')).deviceRevoke)),

@@ -1,7 +1,7 @@
 import { logIn } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { confirm } from '../../io/confirm.ts';
 import { advising } from '../../io/next-step.ts';
+import { confirmKnown } from '../confirm-known.ts';
 import { deleteEach } from '../delete-each.ts';
 
 export interface DeviceRevokeOptions {
@@ -16,10 +16,15 @@ export async function deviceRevoke(
   const { client } = await logIn(context);
   const ids = [...new Set(given)];
   if (!yes) {
-    const what = ids.length === 1 ? `device ${ids.join()}` : `${ids.length} devices`;
-    await confirm(
+    const { trusted_devices: devices } = await client.devices.list({ signal: context.interrupt.asked });
+    const all = devices.map(({ id, display_name }) => ({ id, name: display_name }));
+    const kind = { one: 'device', many: 'devices' };
+    await confirmKnown(
       context,
-      `Revoke ${what}? No bridge is registered with its token any more; one that runs goes on until it ends.`,
+      ids,
+      { all, kind },
+      (what) =>
+        `Revoke ${what}? A bridge that was registered from it ends now, with its sessions, and none is registered any more.`,
     );
   }
   const revoke = (id: string) =>

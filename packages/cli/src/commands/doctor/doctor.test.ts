@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
 
 let cwd: string;
@@ -33,7 +33,7 @@ interface Told {
 }
 
 async function doctor(env: NodeJS.ProcessEnv = {}) {
-  const { exitCode, stdout } = await runCli(['doctor', '--json'], {
+  const { exitCode, stdout } = await runHere(['doctor', '--json'], {
     cwd,
     env: { SALLYPORT_BASE_URL: service.baseUrl, ...env },
   });
@@ -93,9 +93,27 @@ test('a service that is not ready fails with what is wrong', async () => {
   });
 });
 
-test('a page of something else is told as such', async () => {
-  answers['GET /readyz'] = { body: '<html>Welcome to nginx' };
-  expect((await doctor()).of('readiness')).toMatchObject({ status: 'warn' });
+test.each([200, 404])(
+  'a page of something else (%i) is told as such, with no more advice',
+  async (status) => {
+    for (const path of ['/readyz', '/.well-known/oauth-authorization-server'])
+      answers[`GET ${path}`] = { status, body: '<html>Welcome to nginx' };
+    const { exitCode, of, findings } = await doctor();
+    expect(exitCode).toBe(1);
+    expect(of('readiness')).toMatchObject({ status: 'warn' });
+    expect(of('discovery')).toMatchObject({
+      status: 'fail',
+      fix: expect.stringMatching(/^Check the address/) as string,
+    });
+    expect(findings.map(({ check }) => check)).not.toContain('WebSocket');
+  },
+);
+
+test('where /readyz alone is kept back, WebSockets are looked at all the same', async () => {
+  answers['GET /readyz'] = { status: 404, body: '<html>Not found' };
+  answers['GET /.well-known/oauth-authorization-server'] = { body: { issuer: service.baseUrl } };
+  const { of } = await doctor();
+  expect([of('discovery')?.status, of('WebSocket')?.status]).toEqual(['ok', 'fail']);
 });
 
 test('a clock that is wrong is a warning', async () => {
@@ -134,7 +152,7 @@ test('a proxy is named without its password', async () => {
 
 describe('this machine', () => {
   test('with nobody listening: exit 1, a next step, and no questions after that', async () => {
-    const ran = await runCli(['doctor'], { cwd, env: { SALLYPORT_BASE_URL: 'http://127.0.0.1:9' } });
+    const ran = await runHere(['doctor'], { cwd, env: { SALLYPORT_BASE_URL: 'http://127.0.0.1:9' } });
     expect(ran.exitCode).toBe(1);
     expect(ran.stderr).toBe('');
     expect(ran.stdout).toMatch(/^ok {4}versions: .*\nok {4}configuration: http:\/\/127\.0\.0\.1:9/);

@@ -52,11 +52,14 @@ async function network(context: Context, look: Look): Promise<void> {
   }
   await look('clock', () => clockSkew(heard));
   const ready = await look('readiness', () => readiness(heard));
-  const discovered = await look('discovery', () => discovery(context, reached));
+  const isGateway = 'isGateway' in ready && ready.isGateway;
+  const discovered = await look('discovery', () => discovery(context, reached, isGateway));
   // Where nobody can log in, nobody is told to.
   const loggedIn = await look('login', () => login(context, discovered.status !== 'fail'));
   if (loggedIn.status === 'ok') await look('account', () => account(context, reached));
-  await look('WebSocket', () => upgrade(context, reached, 'isGateway' in ready && ready.isGateway));
+  // Where nothing is a gateway's, a WebSocket is not what is wrong.
+  if (isGateway || discovered.status !== 'fail')
+    await look('WebSocket', () => upgrade(context, reached, isGateway));
 }
 
 async function listen(context: Context, look: Look, reached: Reached): Promise<Heard | undefined> {

@@ -3,6 +3,7 @@ import type { ClientOptions, TransportResponse } from '@sallyport/core/client';
 import { discover } from '@sallyport/oauth';
 import { isIP } from 'node:net';
 import type { Context } from '../../context.ts';
+import { checkAddress } from '../../io/failure.ts';
 import { fail, failed, ok, warn, type Finding } from './finding.ts';
 
 /** How long one question may take, in milliseconds. */
@@ -88,8 +89,14 @@ export async function readiness({ answer }: Heard): Promise<Finding & { readonly
   return { ...fail(says, 'Look at its log, and run `sallyport-gateway doctor` there.'), isGateway: true };
 }
 
-export async function discovery({ interrupt }: Context, reached: Reached): Promise<Finding> {
-  const { metadata } = await discover(reached, interrupt.asked);
+export async function discovery(
+  { interrupt }: Context,
+  reached: Reached,
+  isGateway: boolean,
+): Promise<Finding> {
+  const { metadata, isAssumed } = await discover(reached, interrupt.asked);
+  if (isAssumed && !isGateway)
+    return fail(`nothing says that logins are issued by ${metadata.issuer}`, checkAddress);
   return ok(`logins are issued by ${metadata.issuer}`);
 }
 

@@ -9,6 +9,6 @@ export async function envArchive(context: Context, _options: object, given: stri
   const signal = context.interrupt.asked;
   const id = await environmentNamed(connection, given, signal);
   const archiving = connection.client.environments.archive({ params: { env_id: id }, body: {}, signal });
-  const archived = await aboutEnvironment(archiving);
+  const archived = await aboutEnvironment(connection, id, signal, archiving);
   return { json: archived, human: `Environment ${id} is archived.` };
 }

@@ -41,7 +41,7 @@ export function addEnvCommands(program: Command, act: Act): void {
         'Create a managed environment; it takes sessions at once, and runs them when it has a bridge',
       )
       .requiredOption('--name <name>', 'the name of its machine in lists')
-      .requiredOption('--dir <directory>', 'the directory on that machine')
+      .requiredOption('--dir <directory>', 'the directory on that machine, as its whole path')
       .option('--metadata <key=value>', 'a member of its metadata; may be repeated', collect, [])
       .action(act(async () => (await import('./create.ts')).envCreate)),
     'sallyport env create --name build-1 --dir /srv/work',
@@ -53,7 +53,7 @@ export function addEnvCommands(program: Command, act: Act): void {
       .description('Change what is given of an environment')
       .argument('<id>', theEnvironment)
       .option('--name <name>', 'the name of its machine in lists')
-      .option('--dir <directory>', 'the directory on that machine')
+      .option('--dir <directory>', 'the directory on that machine, as its whole path')
       .option('--metadata <key=value>', 'set a member of its metadata; may be repeated', collect, [])
       .option('--unset <key>', 'remove a member of its metadata; may be repeated', collect, [])
       .action(act(async () => (await import('./update.ts')).envUpdate)),

@@ -23,6 +23,11 @@ export async function envDelete(
     await confirm(context, `Delete ${what} for good? What runs there is killed.`);
   }
   return deleteEach(context, ids, 'Environment', (id) =>
-    aboutEnvironment(connection.client.environments.delete({ params: { env_id: id }, signal })),
+    aboutEnvironment(
+      connection,
+      id,
+      signal,
+      connection.client.environments.delete({ params: { env_id: id }, signal }),
+    ),
   );
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { startService, type Answer, type Seen, type Service } from '../../testing/service.ts';
 
 const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
@@ -19,8 +19,10 @@ afterEach(() => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
+/** But for the lists, in which a name or an id like the given one is looked for. */
+const asked = () => service.lines().filter((line) => !line.includes('limit='));
 const run = (...args: string[]) =>
-  runCli(args, {
+  runHere(args, {
     cwd,
     env: {
       SALLYPORT_BASE_URL: service.baseUrl,
@@ -161,12 +163,28 @@ describe('env list', () => {
     );
   });
 
+  test("says whose they are once one is somebody else's: of a bridge whose it is, else who created it", async () => {
+    const [ann, bob] = [
+      { account: { id: 'a1', email: 'ann@example.com' } },
+      { account: { id: 'b1', email: 'bob@example.com' } },
+    ];
+    answerTo = lists(
+      [bridge('env_a', ann), bridge('env_b', bob)],
+      [environment('env_b', ann), environment('env_c', { account: { id: 'g1', email: null } })],
+    );
+    const { stdout } = await run('env', 'list');
+    const column = stdout.split('\n').map((line) => line.split(/ {2,}/)[2]);
+    expect(column).toEqual(['WHOSE', 'ann@example.com', 'bob@example.com', 'g1', undefined]);
+  });
+
   test('says what to do where there is none; a service without managed ones has those of bridges', async () => {
-    answerTo = lists([], []);
+    const none = lists([], []);
+    answerTo = (request) => (request.url.endsWith('/current_user_access') ? notFound : none(request));
     expect((await run('env', 'list')).stdout).toMatch(/sallyport bridge run[^]*sallyport env create/);
     expect((await run('env', 'list', '--name', 'x')).stdout).toBe(
       'No environment matches.\nSee all: sallyport env list --all\n',
     );
+    answerTo = none;
     expect((await run('env', 'list', '--json')).stdout).toBe('[]\n');
     answerTo = (request) => (isBridges(request) ? lists([bridge('env_a')], [])(request) : notFound);
     expect(ids((await run('env', 'list')).stdout)).toEqual(['ID', 'env_a', '']);
@@ -237,12 +255,15 @@ test.each([
   );
   expect(exitCode, stderr).toBe(code);
   expect(stderr).toContain('sallyport env list');
-  expect(service.lines()).toEqual(['GET /v1/environments/env_0000000000000000000000000X']);
+  expect(asked()).toEqual(['GET /v1/environments/env_0000000000000000000000000X']);
 });
 
 test('env get shows the record, and what to do where there is none', async () => {
   answerTo = () => ({
-    body: environment('env_00000000000000000000000001', { archived_at: '2021-01-01T00:00:00.000Z' }),
+    body: environment('env_00000000000000000000000001', {
+      archived_at: '2021-01-01T00:00:00.000Z',
+      account: { id: 'a1', email: 'ann@example.com' },
+    }),
   });
   expect((await run('env', 'get', 'env_00000000000000000000000001')).stdout).toBe(
     [
@@ -251,6 +272,7 @@ test('env get shows the record, and what to do where there is none', async () =>
       'Name:         build-1',
       'Directory:    /srv',
       'Metadata:     {"os":"linux"}',
+      'Created by:   ann@example.com',
       'Created:      2020-01-02T03:04:05.000Z (2020-01-02)',
       'Updated:      2020-01-02T03:04:05.000Z (2020-01-02)',
       'Archived:     2021-01-01T00:00:00.000Z (2021-01-01)',
@@ -320,7 +342,7 @@ test('env delete goes on after one that is not there', async () => {
     stdout: 'Environment env_00000000000000000000000001 is deleted.\n',
   });
   expect(stderr).toContain('There is no environment env_0000000000000000000000000X.');
-  expect(service.lines()).toEqual([
+  expect(asked()).toEqual([
     'DELETE /v1/environments/env_0000000000000000000000000X',
     'DELETE /v1/environments/env_00000000000000000000000001',
   ]);

@@ -9,5 +9,5 @@ export async function envGet(context: Context, _options: object, given: string):
   const signal = context.interrupt.asked;
   const id = await environmentNamed(connection, given, signal);
   const found = connection.client.environments.get({ params: { env_id: id }, signal });
-  return describe(await aboutEnvironment(found), context.clock.now());
+  return describe(await aboutEnvironment(connection, id, signal, found), context.clock.now());
 }

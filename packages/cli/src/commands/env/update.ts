@@ -28,7 +28,7 @@ export async function envUpdate(context: Context, options: EnvUpdateOptions, giv
   const signal = context.interrupt.asked;
   const id = await environmentNamed(connection, given, signal);
   const updated = connection.client.environments.update({ params: { env_id: id }, body, signal });
-  return describe(await aboutEnvironment(updated), context.clock.now());
+  return describe(await aboutEnvironment(connection, id, signal, updated), context.clock.now());
 }
 
 function changesOf({ name, dir, metadata, unset }: EnvUpdateOptions): UpdateEnvironmentRequest {

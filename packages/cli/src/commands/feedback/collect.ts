@@ -1,19 +1,25 @@
 import { statSync } from 'node:fs';
 import { release } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { localBridges } from '@sallyport/bridge';
-import { openSpool } from '@sallyport/telemetry';
 import type { BundleSource } from '@sallyport/telemetry/feedback';
 import type { Session } from '@sallyport/core/contract';
 import type { Connection } from '../../connect.ts';
-import { resolveSettings } from '../../config/resolve.ts';
+import { resolveSettings, type ResolvedSettings } from '../../config/resolve.ts';
 import { readSources } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { version } from '../../version.ts';
 import { sessionEvents } from '../session/follow.ts';
 import { sessionsNamed } from '../session/named.ts';
 import { ownAccount } from '../session/started-by.ts';
-import type { FeedbackOptions } from './feedback.ts';
+import { spoolOf } from '../telemetry/spool.ts';
+
+/** What a person asks to be in a bundle. */
+export interface CollectOptions {
+  readonly collect?: boolean;
+  readonly session: readonly string[];
+  readonly file: readonly string[];
+}
 
 /** As many of the last sessions as a person remembers. */
 const lastSessions = 3;
@@ -22,7 +28,7 @@ const lastSessions = 3;
 export async function collectSources(
   context: Context,
   connection: Connection,
-  { collect = false, session, file }: Pick<FeedbackOptions, 'collect' | 'session' | 'file'>,
+  { collect = false, session, file }: CollectOptions,
 ): Promise<readonly BundleSource[]> {
   const { settings, env, flags } = context;
   const sources = [
@@ -33,7 +39,7 @@ export async function collectSources(
       gateway: settings.baseUrl,
       organization: connection.organizationId,
     }),
-    json('settings.json', resolveSettings(readSources(flags, env))),
+    json('settings.json', settingsList(resolveSettings(readSources(flags, env)))),
     ...file.map((path, index): BundleSource => {
       const modifiedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? context.clock.now();
       return { name: `files/${index + 1}-${basename(path)}`, path: resolve(path), modifiedAt };
@@ -48,13 +54,22 @@ export async function collectSources(
   return [...sources, ...sessions.map((each) => eventsOf(context, connection, each))];
 }
 
+/** Not by their names: `credential-store` would be taken for a secret. None of them is one. */
+function settingsList(resolved: ResolvedSettings): object {
+  return Object.entries(resolved).map(([setting, { value = null, ...from }]) => ({
+    setting,
+    value,
+    ...from,
+  }));
+}
+
 function json(name: string, value: unknown): BundleSource {
   return { name, lines: () => linesOf(JSON.stringify(value, null, 2).split('\n')) };
 }
 
-function waitingTelemetry({ settings, clock }: Context): BundleSource {
-  const spool = openSpool({ directory: join(settings.stateDir, 'telemetry'), clock });
-  return { name: 'telemetry.ndjson', lines: () => linesOf(spool.peek()), modifiedAt: clock.now() };
+function waitingTelemetry(context: Context): BundleSource {
+  const { spool } = spoolOf(context);
+  return { name: 'telemetry.ndjson', lines: () => linesOf(spool.peek()), modifiedAt: context.clock.now() };
 }
 
 /** The person's own: what colleagues did is theirs to send. Where the service does not say whose they are, the last ones. */

@@ -8,7 +8,7 @@ export function addFeedbackCommands(program: Command, act: Act): void {
     program
       .command('feedback')
       .description('Send a description to whoever runs the gateway, with a ZIP of what explains it')
-      .argument('<text>', 'what it is about; `-` reads it from stdin')
+      .argument('<text...>', 'what it is about, in quotes or as words; `-` reads it from stdin')
       .addOption(
         new Option('--bundle <file>', 'this ZIP, as it is').conflicts(['collect', 'file', 'session']),
       )

@@ -17,5 +17,8 @@ export function describeBundle({ path, bytes, manifest }: Bundle): string {
     `  ${name}`,
     `left out: ${why}`,
   ]);
-  return [`The bundle (${size(bytes)}, ${path}) has:`, pairs([...files, ...omitted])].join('\n');
+  return [
+    `The bundle (${size(bytes)}, ${path}) has:`,
+    pairs([...files, ['  manifest.json', 'this list'], ...omitted]),
+  ].join('\n');
 }

@@ -1,7 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, undiciTransport } from '@sallyport/core/client';
+import { createRedactor } from '@sallyport/telemetry';
+import { buildBundle } from '@sallyport/telemetry/feedback';
+import { readZip } from '@sallyport/telemetry/testing';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../connect.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -34,6 +38,41 @@ test.each(['--bundle', '--file'])('%s must name a file that exists; else nothing
     stderr: expect.stringMatching(/^error: There is no file typo\.zip\.\n/) as string,
   });
   expect(service.seen).toEqual([]);
+});
+
+test.each([
+  ['one that is too long', ['x'.repeat(20_001)], 'The description must not have more than 20000 characters.'],
+  ['a bundle that is no ZIP', ['it', 'broke', '--bundle', 'notes.txt'], 'The bundle is not a ZIP file.'],
+])('what the service would refuse is told at once: %s', async (_, args, message) => {
+  writeFileSync(join(cwd, 'notes.txt'), 'text');
+  const { exitCode, stderr } = await runCli(['feedback', ...args, '--yes'], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' },
+  });
+  expect(stderr).toMatch(new RegExp(`^error: ${message}\n`));
+  expect(stderr).not.toContain('kept');
+  expect(exitCode).toBe(1);
+  expect(service.seen).toEqual([]);
+});
+
+test('a pipe is no bundle: it could not be read twice', async () => {
+  execFileSync('mkfifo', [join(cwd, 'pipe')]);
+  const { exitCode, stderr } = await runCli(['feedback', 'it broke', '--bundle', 'pipe'], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' },
+  });
+  expect(stderr).toContain('error: pipe is a pipe');
+  expect(exitCode).toBe(2);
+});
+
+test('a link that leads to itself is told of by its name', async () => {
+  symlinkSync('loop', join(cwd, 'loop'));
+  const { exitCode, stderr } = await runCli(['feedback', 'it broke', '--file', 'loop', '--yes'], {
+    cwd,
+    env: { SALLYPORT_BASE_URL: service.baseUrl, SALLYPORT_TOKEN: 'secret', DO_NOT_TRACK: '1' },
+  });
+  expect(stderr).toMatch(/^error: loop cannot be read: .+\nMake it readable, or leave it out\.\n$/);
+  expect(exitCode).toBe(2);
 });
 
 /** The command with a gateway that hangs up where `cut`, and else is silent until the person leaves. */
@@ -174,4 +213,36 @@ test('the patches of a session stay where they are', async () => {
     'session.output',
     'worker.changes',
   ]);
+});
+
+test('a bundle shows every setting, and no secret in one', async () => {
+  const { context } = testContext();
+  const env = {
+    SALLYPORT_CONFIG_DIR: cwd,
+    SALLYPORT_CREDENTIAL_STORE: 'file',
+    SALLYPORT_BASE_URL: 'https://ann:hunter2@gateway.example',
+    SALLYPORT_TOKEN: 'secret',
+  };
+  const connection = { organizationId: 'mine' } as unknown as Connection;
+  const sources = await collectSources({ ...context, flags: {}, env }, connection, { session: [], file: [] });
+  const { path } = await buildBundle({
+    sources,
+    directory: cwd,
+    redactor: createRedactor(),
+    clock: context.clock,
+  });
+  const { 'settings.json': shown = '' } = await readZip(path);
+  const values = (JSON.parse(shown) as { setting: string; value: unknown }[]).map(({ setting, value }) => [
+    setting,
+    value,
+  ]);
+  expect(Object.fromEntries(values)).toEqual({
+    'base-url': 'https://[redacted]@gateway.example',
+    organization: null,
+    profile: null,
+    'credential-store': 'file',
+    telemetry: 'on',
+    'dialect.vendor': 'vendor',
+    'dialect.agent': 'agent',
+  });
 });

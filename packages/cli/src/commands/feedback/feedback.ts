@@ -1,30 +1,41 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { reasonOf, shellWord } from '@sallyport/core';
 import { createRedactor, pathsOfThisProcess } from '@sallyport/telemetry';
-import { buildBundle, uploadFeedback, type Bundle } from '@sallyport/telemetry/feedback';
+import {
+  buildBundle,
+  checkBundle,
+  checkDescription,
+  uploadFeedback,
+  type Bundle,
+} from '@sallyport/telemetry/feedback';
 import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { confirm } from '../../io/confirm.ts';
 import { progressBar } from '../../io/progress.ts';
-import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
-import { collectSources } from './collect.ts';
+import { textArgument } from '../text-argument.ts';
+import { collectSources, type CollectOptions } from './collect.ts';
 import { describeBundle } from './describe.ts';
 import { sweep } from './sweep.ts';
 
-export interface FeedbackOptions {
+export interface FeedbackOptions extends CollectOptions {
   readonly bundle?: string;
-  readonly collect?: boolean;
-  readonly session: readonly string[];
-  readonly file: readonly string[];
   readonly yes?: boolean;
 }
 
-export async function feedback(context: Context, options: FeedbackOptions, text: string): Promise<Output> {
-  const description = text === '-' ? await readStdin(context, 'the description') : text;
-  for (const path of [options.bundle, ...options.file]) requireFile(path);
+export async function feedback(
+  context: Context,
+  options: FeedbackOptions,
+  ...words: string[]
+): Promise<Output> {
+  const nextStep = 'Say what it is about: sallyport feedback "..."';
+  const description = await textArgument(context, words, { what: 'description', nextStep });
+  checkDescription(description);
+  for (const path of options.file) requireFile(path);
+  if (options.bundle !== undefined) await requireBundle(options.bundle);
   const connection = await connect(context);
   if (options.bundle !== undefined)
     return send(context, connection, { description, bundlePath: resolve(options.bundle) });
@@ -39,6 +50,12 @@ export async function feedback(context: Context, options: FeedbackOptions, text:
     const output = await send(context, connection, { description, bundlePath: bundle.path });
     isKept = false;
     return output;
+  } catch (error) {
+    if (isKept && !asked.aborted)
+      context.terminal.note(
+        `The bundle is kept. To send it again: sallyport feedback TEXT --bundle ${shellWord(bundle.path)}`,
+      );
+    throw error;
   } finally {
     // Whoever leaves has no use for it.
     if (!isKept || asked.aborted) await rm(bundle.path, { force: true });
@@ -46,20 +63,37 @@ export async function feedback(context: Context, options: FeedbackOptions, text:
 }
 
 /** Before anything is sent: a slip in a name must not cost the file. */
-function requireFile(path: string | undefined): void {
-  if (path === undefined) return;
+function requireFile(path: string): void {
   const refuse = (code: string, message: string, nextStep: string, cause?: unknown) =>
     new CommandError(code, message, exitCodes.usage, nextStep, { cause });
-  const found = statSync(path, { throwIfNoEntry: false });
+  const unreadable = (why: string, cause: unknown) =>
+    refuse('unreadable_file', `${path} cannot be read${why}.`, 'Make it readable, or leave it out.', cause);
+  let found;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw unreadable(`: ${reasonOf(cause)}`, cause);
+  }
   if (!found) throw refuse('no_file', `There is no file ${path}.`, 'Name one that exists.');
   if (!found.isFile() && !found.isFIFO())
     throw refuse('no_file', `${path} is no file.`, 'Name files, one by one.');
   try {
     accessSync(path, constants.R_OK);
   } catch (cause) {
-    const message = `${path} cannot be read by this account.`;
-    throw refuse('unreadable_file', message, 'Make it readable, or leave it out.', cause);
+    throw unreadable(' by this account', cause);
   }
+}
+
+/** The same of a ZIP; and it may have to be sent twice, so it is no pipe. */
+async function requireBundle(path: string): Promise<void> {
+  requireFile(path);
+  if (statSync(path).isFile()) return checkBundle(path);
+  throw new CommandError(
+    'no_file',
+    `${path} is a pipe, which is read but once.`,
+    exitCodes.usage,
+    'Write the ZIP to a file, and name that.',
+  );
 }
 
 async function makeBundle(
@@ -74,6 +108,7 @@ async function makeBundle(
     directory,
     redactor: createRedactor(pathsOfThisProcess()),
     clock: context.clock,
+    signal: context.interrupt.asked,
   });
 }
 
@@ -91,12 +126,6 @@ async function send(
       onProgress: (progress) => bar.show(progress),
     });
     return { json: { feedback_id: feedbackId }, human: `Sent. Its number is ${feedbackId}.` };
-  } catch (error) {
-    if (!interrupt.asked.aborted)
-      terminal.note(
-        `The bundle is kept. To send it again: sallyport feedback TEXT --bundle ${upload.bundlePath}`,
-      );
-    throw error;
   } finally {
     bar.end();
   }

@@ -9,6 +9,7 @@ export async function sweep(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []); // none was ever made
   for (const path of names.map((name) => join(folder, name))) {
     const found = await stat(path).catch(() => undefined);
-    if (found && found.mtimeMs < now - keepMs) await rm(path, { recursive: true, force: true });
+    if (found && found.mtimeMs < now - keepMs)
+      await rm(path, { recursive: true, force: true }).catch(() => undefined); // somebody else's
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeyScopes } from '@sallyport/core/scopes';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { startService, type Answer, type Service } from '../../testing/service.ts';
 
 const path = '/api/oauth/agent_cli/api_keys';
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 const run = (...args: string[]) =>
-  runCli(args, {
+  runHere(args, {
     cwd,
     env: {
       SALLYPORT_BASE_URL: service.baseUrl,
@@ -105,8 +105,16 @@ test('keys list shows when each was made, was used last, and ends', async () => 
 
 test('keys revoke asks first, and goes on after one that is not there', async () => {
   answers[`DELETE ${path}/key_1`] = { body: { id: 'key_1', deleted: true } };
+  const key = {
+    ...{ id: 'key_1', name: 'ci', scope: 'profile acme_api', created_at: '2020-01-02T03:04:05.000Z' },
+    ...{ expires_at: null, last_used_at: null },
+  };
+  answers[`GET ${path}`] = { body: { api_keys: [key] } };
   expect(await run('keys', 'revoke', 'key_1')).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(service.seen).toEqual([]);
+  expect(service.lines()).toEqual([`GET ${path}`]);
+  // What is not there is no question.
+  expect(await run('keys', 'revoke', 'nope')).toMatchObject({ exitCode: 4, stdout: '' });
+  service.seen.length = 0;
   const { exitCode, stdout, stderr } = await run('keys', 'revoke', 'key_0', 'key_1', 'key_1', '-y');
   expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: 'API key key_1 is revoked.\n' });
   expect(stderr).toContain('sallyport keys list');

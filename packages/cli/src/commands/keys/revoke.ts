@@ -1,7 +1,7 @@
 import { logIn } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { confirm } from '../../io/confirm.ts';
 import { advising } from '../../io/next-step.ts';
+import { confirmKnown } from '../confirm-known.ts';
 import { deleteEach } from '../delete-each.ts';
 
 export interface KeysRevokeOptions {
@@ -16,8 +16,14 @@ export async function keysRevoke(
   const { client } = await logIn(context);
   const ids = [...new Set(given)];
   if (!yes) {
-    const what = ids.length === 1 ? `API key ${ids.join()}` : `${ids.length} API keys`;
-    await confirm(context, `Revoke ${what}? Whatever uses it is refused at once.`);
+    const { api_keys: all } = await client.oauth.listApiKeys({ signal: context.interrupt.asked });
+    const kind = { one: 'API key', many: 'API keys' };
+    await confirmKnown(
+      context,
+      ids,
+      { all, kind },
+      (what) => `Revoke ${what}? Whatever uses it is refused at once.`,
+    );
   }
   const revoke = (id: string) =>
     advising(client.oauth.revokeApiKey({ params: { key_id: id }, signal: context.interrupt.asked }), {

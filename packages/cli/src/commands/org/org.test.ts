@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { startService, type Service } from '../../testing/service.ts';
 import { storeLogin } from '../../testing/stored-login.ts';
 
@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 const run = (args: string[], env: NodeJS.ProcessEnv = {}) =>
-  runCli(args, { cwd, env: { SALLYPORT_BASE_URL: service.baseUrl, DO_NOT_TRACK: '1', ...env } });
+  runHere(args, { cwd, env: { SALLYPORT_BASE_URL: service.baseUrl, DO_NOT_TRACK: '1', ...env } });
 const token = { SALLYPORT_TOKEN: 'secret' };
 const done = (stdout: string) => ({ exitCode: 0, stdout, stderr: '' });
 const configPath = () => join(cwd, 'config/config.json');

@@ -1,6 +1,7 @@
 import { createClient, undiciTransport } from '@sallyport/core/client';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { expect, onTestFinished, test } from 'vitest';
+import { loginStore } from '../../connect.ts';
 import { testContext } from '../../testing/context.ts';
 import { startService } from '../../testing/service.ts';
 import { Approvals, createApprovals, describeRequest, type Approve } from './approvals.ts';
@@ -16,7 +17,10 @@ const event = (type: string, data: SessionEvent['data']): SessionEvent => ({
 });
 const request = (id: string) =>
   event('tool.permission_request', { request_id: id, tool: 'bash', description: id });
-const response = (id: string) => event('control.permission_response', { request_id: id, behavior: 'allow' });
+const response = (id: string, { behavior = 'allow', email = 'ann@example.com' } = {}) => ({
+  ...event('control.permission_response', { request_id: id, behavior }),
+  account: { id: email, email },
+});
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 function bench(
@@ -84,16 +88,19 @@ test('a person is asked, one request after the other; only a yes allows', async 
   expect(asked[0]).toBe('Allow bash: a? [y]es, [a]lways, [N]o: ');
 });
 
-test('what somebody else answers is not asked for any more', async () => {
-  const { approvals, answers } = bench('ask', (number) =>
+test('what somebody else answers is not asked for any more, and who was first is told', async () => {
+  const { approvals, answers, told } = bench('ask', (number) =>
     number === 1 ? new Promise(() => undefined) : Promise.resolve('y'),
   );
   approvals.begin();
   for (const each of [request('a'), request('b')]) approvals.observe(each);
   await settled();
-  approvals.observe(response('a'));
+  // What is told below the question is not shown once more; the later answer does not count.
+  expect(approvals.observe(response('a', { behavior: 'deny' }))).toBe(true);
+  expect(approvals.observe(response('a', { email: 'bob@example.com' }))).toBe(false);
   for (let turns = 0; turns < 5; turns += 1) await settled();
   expect(answers).toEqual([['b', 'allow']]);
+  expect(told).toEqual(['answered by ann@example.com: refused']);
 });
 
 test('where nobody answers the person is told how', async () => {
@@ -135,30 +142,44 @@ test.each([
   [undefined, 'viewer', ['read'], 0],
 ] as const)('the service says who may answer (%s, %s)', async (approve, role, permissions, answered) => {
   const organizationId = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
+  const asking = request('a');
+  const first = { ...response('a', { behavior: 'deny' }), id: 'of another client' };
+  const frames = `id: ${first.seq}\ndata: ${JSON.stringify(first)}\n\nevent: caught_up\ndata: {}\n\n`;
   const service = await startService({
     [`GET /api/bootstrap/${organizationId}/current_user_access`]: {
       body: { access_level: role, permissions },
     },
     'POST /v1/sessions/session_1/events': { body: { events: [] } },
+    [`GET /v1/sessions/session_1/events/stream?beta=true&from_seq=${asking.seq}`]: {
+      headers: { 'content-type': 'text/event-stream' },
+      body: frames,
+    },
   });
   const transport = undiciTransport({ proxyFromEnvironment: false });
   onTestFinished(async () => {
     service.close();
     await transport.close();
   });
-  const client = createClient({
+  const clientOptions = {
     baseUrl: service.baseUrl,
     transport,
     tokens: { token: async () => 'token' },
-  });
+  };
+  const client = createClient(clientOptions);
   const { context, text } = testContext();
   const { signal } = new AbortController();
-  const approvals = createApprovals(context, { client, organizationId }, { approve, signal });
+  const { store, loginKey } = loginStore(context);
+  const connection = { client, clientOptions, store, loginKey, organizationId };
+  const approvals = createApprovals(context, connection, { approve, signal });
   approvals.begin();
-  approvals.observe(request('a'));
-  await expect.poll(() => service.seen.length + (text().stderr === '' ? 0 : 1)).toBe(2);
+  approvals.observe(asking);
+  await expect.poll(() => text().stderr).not.toBe('');
   expect(service.seen.filter(({ method }) => method === 'POST')).toHaveLength(answered);
-  expect(text().stderr).toMatch(answered > 0 ? /^$/ : /a member or an admin of the organization may/);
+  expect(text().stderr).toMatch(
+    answered > 0
+      ? /^answered by ann@example\.com before you: refused\n$/
+      : /a member or an admin of the organization may/,
+  );
 });
 
 test('what is answered, or over, before it is known who may answer is not asked for', async () => {
@@ -166,9 +187,9 @@ test('what is answered, or over, before it is known who may answer is not asked 
   const { approvals, asked, told } = bench('ask', undefined, () => promise);
   approvals.begin();
   for (const each of [request('a'), response('a'), request('b')]) approvals.observe(each);
-  approvals.end();
+  const over = approvals.end();
   resolve(true);
-  for (let turns = 0; turns < 5; turns += 1) await settled();
+  await over;
   expect([asked, told]).toEqual([[], []]);
 });
 
@@ -177,9 +198,31 @@ test('the end of the session ends the question', async () => {
   approvals.begin();
   approvals.observe(request('a'));
   await settled();
-  approvals.end();
-  await settled();
+  await approvals.end();
   expect([answers, told]).toEqual([[], []]);
+});
+
+test('an answer that is under way ends with the session; nothing is told of it, and nothing begins', async () => {
+  const told: string[] = [];
+  let begun = 0;
+  const approvals = new Approvals({
+    approve: 'always',
+    mayAnswer: () => Promise.resolve(true),
+    answer: (_request, _behavior, signal) => {
+      begun += 1;
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    },
+    ask: () => expect.unreachable(),
+    tell: (text) => told.push(text),
+  });
+  approvals.begin();
+  for (const id of ['a', 'b']) approvals.observe(request(id));
+  await expect.poll(() => begun).toBe(1);
+  await approvals.end();
+  approvals.observe(request('c'));
+  approvals.begin();
+  await settled();
+  expect([begun, told]).toEqual([1, []]);
 });
 
 test('Ctrl-C at the question is no answer, and no failure', async () => {

@@ -6,7 +6,8 @@ import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { printable } from '../../io/printable.ts';
 import { hasTerminal, question } from '../../io/question.ts';
-import { sendAnswer, type Behavior } from './answer.ts';
+import { accountName } from '../account-name.ts';
+import { answer, type Behavior } from './answer.ts';
 
 /** How requests for permission are answered. */
 export type Approve = 'ask' | 'always' | 'never';
@@ -18,10 +19,18 @@ export interface ApprovalsOptions {
   /** `undefined`: nobody answers, and the person is told that the command waits. */
   readonly approve: Approve | undefined;
   /** Whether this account may answer. */
-  readonly mayAnswer: () => Promise<boolean>;
-  readonly answer: (request: SessionEvent, behavior: Behavior) => Promise<void>;
+  readonly mayAnswer: (signal: AbortSignal) => Promise<boolean>;
+  readonly answer: (request: SessionEvent, behavior: Behavior, signal: AbortSignal) => Promise<void>;
   readonly ask: (question: string, signal: AbortSignal) => Promise<string>;
   readonly tell: (text: string) => void;
+}
+
+/** The question that the person is asked. */
+interface Asking {
+  readonly requestId: string;
+  readonly abort: AbortController;
+  /** What somebody else answered meanwhile. */
+  answer?: SessionEvent;
 }
 
 /**
@@ -31,49 +40,66 @@ export interface ApprovalsOptions {
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #waiting = new Map<string, SessionEvent>();
+  readonly #ended = new AbortController();
   #approve: Approve | undefined;
   #hasBegun = false;
   #isAnswering = false;
-  #asking: { readonly requestId: string; readonly abort: AbortController } | undefined;
+  #answering: Promise<void> | undefined;
+  #asking: Asking | undefined;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
     this.#approve = options.approve;
   }
 
-  observe(event: SessionEvent): void {
+  /** Whether the event is told of here: it ends the question that the person is asked, and is told below it. */
+  observe(event: SessionEvent): boolean {
     const requestId = event.data['request_id'];
-    if (typeof requestId !== 'string') return;
+    if (typeof requestId !== 'string') return false;
     if (event.type === 'control.permission_response') {
       this.#waiting.delete(requestId);
-      if (this.#asking?.requestId === requestId) this.#asking.abort.abort();
+      // Of several answers the first counts.
+      if (this.#asking?.requestId !== requestId || this.#asking.answer !== undefined) return false;
+      this.#asking.answer = event;
+      this.#asking.abort.abort();
+      return true;
     }
-    if (event.type !== 'tool.permission_request') return;
+    if (event.type !== 'tool.permission_request') return false;
     this.#waiting.set(requestId, event);
-    void this.#goOn();
+    this.#goOn();
+    return false;
   }
 
   begin(): void {
     this.#hasBegun = true;
-    void this.#goOn();
+    this.#goOn();
   }
 
-  end(): void {
+  /** Nothing is asked, sent or told afterwards. */
+  async end(): Promise<void> {
     this.#waiting.clear();
+    this.#ended.abort();
     this.#asking?.abort.abort();
+    await this.#answering;
   }
 
-  async #goOn(): Promise<void> {
-    if (!this.#hasBegun || this.#isAnswering) return;
+  #goOn(): void {
+    if (!this.#hasBegun || this.#isAnswering || this.#ended.signal.aborted) return;
     this.#isAnswering = true;
+    this.#answering = this.#answerAll();
+  }
+
+  async #answerAll(): Promise<void> {
     for (let next = this.#first(); next; next = this.#first()) {
       const [requestId, request] = next;
       try {
         const behavior = await this.#decide(requestId, request);
         // Somebody else was faster, or nobody answers here.
-        if (behavior && this.#waiting.has(requestId)) await this.#options.answer(request, behavior);
+        if (behavior && this.#waiting.has(requestId))
+          await this.#options.answer(request, behavior, this.#ended.signal);
       } catch (error) {
-        this.#options.tell(`The answer could not be sent: ${printable((error as Error).message)}`);
+        if (!this.#ended.signal.aborted)
+          this.#options.tell(`The answer could not be sent: ${printable((error as Error).message)}`);
       }
       this.#waiting.delete(requestId);
     }
@@ -85,7 +111,7 @@ export class Approvals {
   }
 
   async #decide(requestId: string, request: SessionEvent): Promise<Behavior | undefined> {
-    const mayAnswer = await this.#options.mayAnswer();
+    const mayAnswer = await this.#options.mayAnswer(this.#ended.signal);
     if (!this.#waiting.has(requestId)) return undefined;
     if (!mayAnswer) {
       this.#options.tell('It waits for an answer: a member or an admin of the organization may give one.');
@@ -98,7 +124,8 @@ export class Approvals {
       return undefined;
     }
     const abort = new AbortController();
-    this.#asking = { requestId, abort };
+    const asking: Asking = { requestId, abort };
+    this.#asking = asking;
     try {
       const wanted = `Allow ${printable(describeRequest(request.data))}? [y]es, [a]lways, [N]o: `;
       const said = (await this.#options.ask(wanted, abort.signal)).trim().toLowerCase();
@@ -110,35 +137,51 @@ export class Approvals {
       throw error;
     } finally {
       this.#asking = undefined;
+      if (asking.answer)
+        this.#options.tell(
+          describeAnswered(accountName(asking.answer), asking.answer.data['behavior'] === 'allow'),
+        );
     }
   }
 }
 
 /** The approvals of a command that follows a session. */
 export function createApprovals(
-  { interrupt, terminal }: Context,
-  connection: Pick<Connection, 'client' | 'organizationId'>,
+  context: Context,
+  connection: Pick<Connection, 'client' | 'clientOptions' | 'store' | 'loginKey' | 'organizationId'>,
   { approve, signal }: { readonly approve: Approve | undefined; readonly signal: AbortSignal },
 ): Approvals {
+  const { interrupt, terminal } = context;
+  const tell = (text: string) => {
+    if (!terminal.json) terminal.note(text);
+  };
   const byDefault = hasTerminal() && !terminal.json ? 'ask' : undefined;
   let mayAnswer = false;
   return new Approvals({
     approve: approve ?? byDefault,
-    async mayAnswer() {
+    async mayAnswer(ended) {
+      const until = AbortSignal.any([ended, signal]);
       // Who may not yet is looked at again: a role can change while the session goes on.
-      mayAnswer ||= !lacks(await accessOf(connection, signal).catch(() => undefined), permission);
+      mayAnswer ||= !lacks(await accessOf(connection, until).catch(() => undefined), permission);
       return mayAnswer;
     },
-    async answer(request, behavior) {
-      await sendAnswer(connection, request, behavior, signal).catch((error: unknown) => {
+    async answer(request, behavior, ended) {
+      const how = { behavior, signal: AbortSignal.any([ended, signal]) };
+      try {
+        const { answer: first, faster } = await answer(context, connection, request, how);
+        if (faster !== undefined) tell(describeAnswered(faster, first.behavior === 'allow', ' before you'));
+      } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'session_ended')) throw error;
-      });
+      }
     },
     ask: (text, ending) => question(text, AbortSignal.any([ending, signal, interrupt.asked])),
-    tell: (text) => {
-      if (!terminal.json) terminal.note(text);
-    },
+    tell,
   });
+}
+
+/** What somebody else answered, and when, as seen from here. */
+function describeAnswered(name: string, isAllowed: boolean, when = ''): string {
+  return printable(`answered by ${name || 'somebody else'}${when}: ${isAllowed ? 'allowed' : 'refused'}`);
 }
 
 /** `--approve ask` without anyone to ask is refused before anything is begun. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { SessionEvent, SessionStatus } from '@sallyport/core/contract';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../context.ts';
 import { reportFailure } from '../../io/failure.ts';
 import { testContext } from '../../testing/context.ts';
@@ -16,6 +16,8 @@ let service: Service;
 let logs: Map<string, SessionEvent[]>;
 let status: SessionStatus;
 let followers: ServerResponse[];
+/** Who the service says has sent what the command sends. */
+let caller: SessionEvent['account'];
 /** What happens just before an answer arrives. */
 let before: () => void;
 beforeEach(async () => {
@@ -25,10 +27,12 @@ beforeEach(async () => {
   ]);
   status = 'running';
   followers = [];
+  caller = undefined;
   before = () => undefined;
   service = await startService(({ method, url, body }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://x');
     const [, sessionId = '', rest] = /^\/v1\/sessions\/([^/]+)(.*)$/.exec(pathname) ?? [];
+    if (pathname === '/api/bootstrap') return { body: { account: { uuid: 'ann', memberships: [] } } };
     if (pathname === '/v1/sessions')
       return { body: [...logs.keys()].map((each) => testSession({ id: each, status: 'running' })) };
     const log = logs.get(sessionId);
@@ -37,7 +41,9 @@ beforeEach(async () => {
     if (method === 'POST') {
       before();
       const [{ id: eventId, type, data }] = (body as { events: [SessionEvent] }).events;
-      const stored = log.find((each) => each.id === eventId) ?? happens(type, data, eventId, sessionId);
+      const stored =
+        log.find((each) => each.id === eventId) ??
+        happens(type, data, { eventId, sessionId, account: caller });
       return { body: { events: [{ id: eventId, seq: stored.seq }] } };
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -51,12 +57,22 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 const frame = (event: SessionEvent) => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
-function happens(type: string, data: SessionEvent['data'], eventId?: string, sessionId = id): SessionEvent {
+interface Happening {
+  readonly eventId?: string | undefined;
+  readonly sessionId?: string;
+  readonly account?: SessionEvent['account'];
+}
+function happens(
+  type: string,
+  data: SessionEvent['data'],
+  { eventId, sessionId = id, account }: Happening = {},
+): SessionEvent {
   const log = logs.get(sessionId) ?? [];
   const seq = log.length + 1;
   const event = {
     ...{ id: eventId ?? `evt_${seq}`, seq, type, session_id: sessionId },
     ...{ created_at: '2020-01-01T00:00:00.000Z', data },
+    ...(account && { account }),
   };
   log.push(event);
   for (const follower of followers) follower.write(frame(event));
@@ -66,11 +82,10 @@ const asks = (request: string, sessionId = id) =>
   happens(
     'tool.permission_request',
     { request_id: request, tool: 'bash', description: `rm ${request}` },
-    undefined,
-    sessionId,
+    { sessionId },
   );
-const answers = (request: string, behavior: string) =>
-  happens('control.permission_response', { request_id: request, behavior });
+const answers = (request: string, behavior: string, more?: Happening) =>
+  happens('control.permission_response', { request_id: request, behavior }, more);
 const answered = () =>
   service.seen.flatMap(({ method, body }) =>
     method === 'POST' ? (body as { events: SessionEvent[] }).events : [],
@@ -130,12 +145,62 @@ test('of several one has to be named', async () => {
 
 test('who was slower than somebody else is told what counts', async () => {
   asks('a');
-  before = () =>
-    void happens('control.permission_response', { request_id: 'a', behavior: 'deny' }, 'answer_evt_1');
+  before = () => void answers('a', 'deny', { eventId: 'answer_evt_1' });
   expect(await approve({ allow: true })).toMatchObject({
     exitCode: 0,
     stdout: 'Refused, by who answered before: bash: rm a\n',
   });
+});
+
+const member = (name: string) => ({ id: name, email: `${name}@example.com` });
+const [ann, bob] = [member('ann'), member('bob')];
+
+test.each([
+  ['the same answer', 'allow', { eventId: 'answer_evt_1', account: bob }, 'Allowed, by bob@example.com who'],
+  ['another answer', 'deny', { eventId: 'answer_evt_1', account: bob }, 'Refused, by bob@example.com who'],
+  ['one of another client', 'deny', { account: bob }, 'Refused, by bob@example.com who'],
+  ['one of the same account elsewhere', 'allow', { account: ann }, 'Allowed, by ann@example.com who'],
+])('the first answer counts, and who gave it is said: %s', async (_, behavior, first, said) => {
+  asks('a');
+  caller = ann;
+  let isFirst = true;
+  before = () => {
+    if (isFirst) answers('a', behavior, first);
+    isFirst = false;
+  };
+  const { exitCode, stdout } = await approve({ allow: true });
+  expect([exitCode, stdout]).toEqual([0, `${said} answered before: bash: rm a\n`]);
+  const open = running((context) => sessionRequests(context, {}, id));
+  expect(await open.over).toMatchObject({ json: [] });
+});
+
+test('--json says who gave the answer that counts', async () => {
+  asks('a');
+  caller = ann;
+  const { stdout } = await approve({ allow: true }, true);
+  const given = { session_id: id, request_id: 'a', behavior: 'allow', seq: 2, account: ann };
+  expect(JSON.parse(stdout)).toEqual([given]);
+});
+
+test('an answer of one’s own is said to be nobody else’s', async () => {
+  asks('a');
+  caller = ann;
+  expect((await approve({ deny: true })).stdout).toBe('Refused: bash: rm a\n');
+});
+
+test.each([
+  ['of another kind', () => happens('session.message', { text: 'x' }, { eventId: 'answer_evt_1' })],
+  ['that answers something else', () => answers('b', 'deny', { eventId: 'answer_evt_1', account: bob })],
+])('an event %s under the answer’s id does not hold the answer up', async (_, taken) => {
+  asks('a');
+  taken();
+  caller = ann;
+  expect((await approve({ allow: true })).stdout).toBe('Allowed: bash: rm a\n');
+  expect(logs.get(id)?.at(-1)).toMatchObject({
+    type: 'control.permission_response',
+    data: { request_id: 'a', behavior: 'allow' },
+  });
+  expect(answered().map((each) => each.id === 'answer_evt_1')).toEqual([true, false]);
 });
 
 test.each([
@@ -153,6 +218,42 @@ test.each([
   expect(answered()).toEqual([]);
 });
 
+test.each([
+  ['allow', bob, 'was allowed before, by bob@example.com.'],
+  ['deny', undefined, 'was refused before.'],
+])(
+  'of a request that was answered before it is said how and by whom: %s',
+  async (behavior, account, said) => {
+    asks('a');
+    answers('a', behavior, account && { account });
+    answers('a', 'other', { account: ann });
+    const unnamed = await approve({ allow: true });
+    expect([unnamed.exitCode, unnamed.stderr]).toEqual([
+      4,
+      expect.stringContaining(`Session ${id} waits for no answer; request a ${said}\n`),
+    ]);
+    asks('b');
+    answers('b', 'deny');
+    asks('c');
+    const { exitCode, stdout, stderr } = await approve({ allow: true, request: 'a' }, true);
+    expect([exitCode, stderr]).toEqual([
+      5,
+      `error: Request a ${said}\nSee what waits: sallyport session requests ${id}\n`,
+    ]);
+    const answer = { session_id: id, request_id: 'a', behavior, seq: 2, ...(account && { account }) };
+    expect(JSON.parse(stdout)).toMatchObject({ error: 'already_answered', answer });
+    expect(answered()).toEqual([]);
+  },
+);
+
+test('a request that an earlier attempt had answered may be asked anew', async () => {
+  asks('a');
+  answers('a', 'deny');
+  happens('session.updated', { status: 'queued' });
+  asks('a');
+  expect(await approve({ allow: true, request: 'a' })).toMatchObject({ exitCode: 0 });
+});
+
 test('without a terminal somebody has to say what the answer is', async () => {
   expect(await approve({})).toMatchObject({
     exitCode: 2,
@@ -164,10 +265,10 @@ test('without a terminal somebody has to say what the answer is', async () => {
 test('--always allows what waits and what comes, until the session has ended', async () => {
   asks('a');
   const { over, text } = running((context) => sessionApprove(context, { always: true }, id));
-  await vi.waitFor(() => expect(text().stdout).toBe('Allowed: bash: rm a\n'));
-  await vi.waitFor(() => expect(followers.length).toBeGreaterThan(2));
+  await expect.poll(() => text().stdout).toBe('Allowed: bash: rm a\n');
+  await expect.poll(() => followers.length).toBeGreaterThan(2);
   asks('b');
-  await vi.waitFor(() => expect(text().stdout).toBe('Allowed: bash: rm a\nAllowed: bash: rm b\n'));
+  await expect.poll(() => text().stdout).toBe('Allowed: bash: rm a\nAllowed: bash: rm b\n');
   happens('session.updated', { status: 'done' });
   expect(await over).toBe(0);
   expect(answered().map(({ data }) => data['request_id'])).toEqual(['a', 'b']);

@@ -5,13 +5,14 @@ import { CommandError, exitCodes } from '../../io/exit.ts';
 import { printable } from '../../io/printable.ts';
 import { hasTerminal, question } from '../../io/question.ts';
 import { table } from '../../io/table.ts';
+import { accountName } from '../account-name.ts';
 import { aboutSession } from './advice.ts';
-import { answer, type Answer, type Behavior } from './answer.ts';
+import { answer, toAnswer, type Answer, type Answered, type Behavior } from './answer.ts';
 import { describeRequest } from './approvals.ts';
 import { isFinal } from './end.ts';
 import { sessionEvents } from './follow.ts';
 import { sessionNamed } from './named.ts';
-import { readOpenRequests, requestIdOf } from './open-requests.ts';
+import { readOpenRequests, requestIdOf, type AnsweredRequest, type OpenRequests } from './open-requests.ts';
 
 export interface SessionApproveOptions {
   readonly allow?: boolean;
@@ -43,15 +44,14 @@ export async function sessionApprove(
       exitCodes.conflict,
       `See what happened: sallyport session logs ${id}`,
     );
-  const open = await readOpenRequests(context, connection, id);
+  const open = await readOpenRequests(context, connection, id, options.request);
   const answers: Answer[] = [];
   const say = async (request: SessionEvent, wanted: Behavior) => {
-    const given = await answer(context, connection, request, wanted);
-    answers.push(given);
-    if (always || !terminal.json)
-      terminal.result({ json: given, human: told(request, given.behavior, wanted) });
+    const given = await aboutSession(answer(context, connection, request, { behavior: wanted, signal }));
+    answers.push(given.answer);
+    if (always || !terminal.json) terminal.result({ json: given.answer, human: told(request, given) });
   };
-  for (const request of always ? open.requests : chosen(id, open.requests, options))
+  for (const request of always ? open.requests : chosen(id, open, options))
     await say(request, behavior ?? (always ? 'allow' : await ask(context, request)));
   if (always) await eachLater(context, connection, id, open.lastSeq, (request) => say(request, 'allow'));
   else if (terminal.json) terminal.result({ json: answers, human: '' });
@@ -73,7 +73,7 @@ async function eachLater(
 
 function chosen(
   id: string,
-  open: readonly SessionEvent[],
+  { requests: open, answered }: OpenRequests,
   { allow, deny, request }: SessionApproveOptions,
 ): readonly SessionEvent[] {
   const shown = table(
@@ -81,16 +81,17 @@ function chosen(
     open.map((each) => [requestIdOf(each), describeRequest(each.data)]),
   );
   const which = `Name one: sallyport session approve ${id} --request REQUEST`;
+  const found = open.filter((each) => requestIdOf(each) === request);
+  if (found.length > 0) return found;
+  if (request !== undefined && answered) throw answeredBefore(answered);
   if (open.length === 0)
     throw new CommandError(
       'no_request',
-      `Session ${id} waits for no answer.`,
+      `Session ${id} waits for no answer${answered ? `; request ${toldBefore(answered)}` : '.'}`,
       exitCodes.notFound,
       'See which do: sallyport session requests',
     );
   if (request !== undefined) {
-    const found = open.filter((each) => requestIdOf(each) === request);
-    if (found.length > 0) return found;
     throw new CommandError(
       'no_request',
       `Session ${id} waits for others:\n${shown}`,
@@ -114,9 +115,26 @@ async function ask({ interrupt }: Context, { data }: SessionEvent): Promise<Beha
   return /^y(es)?$/i.test(said.trim()) ? 'allow' : 'deny';
 }
 
-function told({ data }: SessionEvent, behavior: Behavior, wanted: Behavior): string {
-  const byWhom = behavior === wanted ? '' : ', by who answered before';
-  return `${behavior === 'allow' ? 'Allowed' : 'Refused'}${byWhom}: ${printable(describeRequest(data))}`;
+function told({ data }: SessionEvent, { answer: { behavior }, faster }: Answered): string {
+  const byWhom = faster === undefined ? '' : `, by ${faster && `${faster} `}who answered before`;
+  return printable(`${behavior === 'allow' ? 'Allowed' : 'Refused'}${byWhom}: ${describeRequest(data)}`);
+}
+
+function answeredBefore(answered: AnsweredRequest): CommandError {
+  const { request, answer } = answered;
+  return new CommandError(
+    'already_answered',
+    `Request ${toldBefore(answered)}`,
+    exitCodes.conflict,
+    `See what waits: sallyport session requests ${request.session_id}`,
+    { details: { answer: toAnswer(request, answer) } },
+  );
+}
+
+function toldBefore({ request, answer }: AnsweredRequest): string {
+  const name = accountName(answer);
+  const how = toAnswer(request, answer).behavior === 'allow' ? 'allowed' : 'refused';
+  return printable(`${requestIdOf(request)} was ${how} before${name && `, by ${name}`}.`);
 }
 
 function refuseUnasked({ terminal }: Context): void {

@@ -1,5 +1,5 @@
 import type { PatchedChanges, UnknownChanges } from '@sallyport/bridge';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { testContext } from '../../testing/context.ts';
 import { showChanges, type ChangesView, type SessionChanges } from './changes-view.ts';
 
@@ -49,6 +49,8 @@ test('a patch goes out as it is, of all sources', async () => {
 });
 
 test('on a terminal it has colours, and nothing in it steers the terminal', async () => {
+  vi.stubEnv('FORCE_COLOR', '1');
+  vi.stubEnv('NO_COLOR', undefined);
   const evil = `${patch}+\u001B]0;x\u0007 \u202E\n`;
   const { stdout } = await shown(
     [changes({ patch: Buffer.from(evil), patch_bytes: evil.length })],

@@ -2,7 +2,7 @@ import { sessionStatuses } from '@sallyport/core/session-statuses';
 import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { choices, collect, duration, environmentChoice, naturalNumber } from '../option-values.ts';
+import { choices, collect, duration, environmentChoice, naturalNumber, starter } from '../option-values.ts';
 import { takeOptions } from '../take.ts';
 
 const theSession = 'the session: its id, or the beginning of it';
@@ -35,12 +35,18 @@ export function addSessionCommands(program: Command, act: Act): void {
     takeOptions(session.command('list'))
       .description("List the organization's sessions, newest first")
       .option('--mine', 'only those that you started')
+      .addOption(
+        new Option('--by <who>', 'only those that WHO started: an e-mail address, or `me`')
+          .argParser(starter)
+          .conflicts('mine'),
+      )
       .addOption(choices('--status <status>', 'only those with this status', sessionStatuses))
       .option('--env <environment>', 'only those of this environment, by id, the beginning of it, or name')
       .option('--tag <tag>', 'only those with this tag')
       .action(act(async () => (await import('./list.ts')).sessionList)),
     'sallyport session list',
     'sallyport session list --mine --all',
+    'sallyport session list --by ann@example.com',
     'sallyport session list --status running,queued --env build-1',
     'sallyport session list --limit 100 --json',
   );

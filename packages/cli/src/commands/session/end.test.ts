@@ -23,6 +23,8 @@ test('the signal that ended the process is told with the end, though only the wo
 test.each([
   [{ exit_code: 0 }, undefined],
   [{ exit_code: 3 }, 'exit code 3'],
+  [{ exit_code: 126 }, "exit code 126: the command may not be executed on the bridge's machine"],
+  [{ exit_code: 127 }, "exit code 127: it could not be started on the bridge's machine"],
   [{ reason: 'undeliverable' }, 'no bridge took its work'],
   [{ reason: 'of_tomorrow', exit_code: 3 }, 'of_tomorrow'],
   [{ signal: 'x\u001b[2J' }, 'ended by x [2J'],

@@ -53,5 +53,11 @@ export function whyEnded({
 }: Omit<SessionEnd, 'status'>): string | undefined {
   if (reason !== undefined) return reasons[reason] ?? printable(reason);
   if (signal !== undefined) return `ended by ${printable(signal)}`;
-  return code === undefined || code === 0 ? undefined : `exit code ${code}`;
+  return code === undefined || code === 0 ? undefined : `exit code ${code}${ofShell[code] ?? ''}`;
 }
+
+/** What a shell ends with for a command that it cannot start (POSIX, Shell Command Language 2.8.2). */
+const ofShell: Readonly<Record<number, string>> = {
+  126: ": the command may not be executed on the bridge's machine",
+  127: ": it could not be started on the bridge's machine",
+};

@@ -1,18 +1,17 @@
 import type { Session, SessionStatus } from '@sallyport/core/contract';
-import { startedByOwn } from './started-by.ts';
+import { startedByAccount, type Starter } from './started-by.ts';
 
 /** Which sessions are wanted. */
-export interface SessionFilters {
+export interface SessionFilters extends Starter {
   readonly environmentId?: string | undefined;
   readonly statuses: readonly SessionStatus[];
   readonly tag?: string | undefined;
-  /** The account that started them. */
-  readonly own?: string | undefined;
 }
 
-export function toQuery({ environmentId, statuses, tag, own }: SessionFilters) {
+export function toQuery({ environmentId, statuses, tag, own, email }: SessionFilters) {
   return {
     ...(own !== undefined && { account_id: own }),
+    ...(email !== undefined && { account_email: email }),
     ...(environmentId !== undefined && { environment_id: environmentId }),
     ...(statuses.length > 0 && { status: statuses.join(',') }),
     ...(tag !== undefined && { tag }),
@@ -22,9 +21,9 @@ export function toQuery({ environmentId, statuses, tag, own }: SessionFilters) {
 /** Those that are wanted of what was answered: a service that does not know a filter gives all. */
 export function fitting(
   sessions: readonly Session[],
-  { environmentId, statuses, tag, own }: SessionFilters,
+  { environmentId, statuses, tag, ...who }: SessionFilters,
 ): readonly Session[] {
-  return (own === undefined ? sessions : startedByOwn(sessions, own)).filter(
+  return startedByAccount(sessions, who).filter(
     (each) =>
       (environmentId === undefined || each.environment_id === environmentId) &&
       (statuses.length === 0 || statuses.includes(each.status)) &&

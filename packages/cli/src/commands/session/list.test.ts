@@ -91,6 +91,18 @@ test('--mine asks for one’s own, and leaves out what a service gives that does
   expect((await list({ mine: true })).human).toMatch(/^No sessions of yours yet\.\n/);
 });
 
+test('--by asks for those of an address, in either case, and leaves out what was not asked for', async () => {
+  answers['GET /v1/sessions?limit=21&account_email=Bob%40example.com'] = { body: [mine, known, gone] };
+  expect((await list({ by: 'Bob@example.com', json: true })).json).toEqual([known]);
+  answers['GET /v1/sessions?limit=21&account_email=eve%40example.com'] = { body: [] };
+  expect((await list({ by: 'eve@example.com' })).human).toMatch(/^No session matches\.\n/);
+  lists([], [mine, known]);
+  expect((await list({ by: 'me', json: true })).json).toEqual([mine]);
+  // A service that names ids alone cannot say whose they are.
+  answers['GET /v1/sessions?limit=21&account_email=ann%40example.com'] = { body: [unknown] };
+  await expect(list({ by: 'ann@example.com' })).rejects.toMatchObject({ code: 'unknown_account' });
+});
+
 test('a filter is the service’s to apply, and what one gives that does not know it is left out', async () => {
   const env = `env_${'0'.repeat(26)}`;
   const wanted = testSession({ id: 'session_5', status: 'running', environment_id: env, tags: ['ci', 'x'] });

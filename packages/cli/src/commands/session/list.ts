@@ -5,13 +5,17 @@ import { connect, type Connection } from '../../connect.ts';
 import { ago } from '../../io/ago.ts';
 import { table } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
+import { accountName } from '../account-name.ts';
 import { environmentNamed } from '../environment-named.ts';
+import { hasOthers } from '../others.ts';
 import { take, type TakeOptions } from '../take.ts';
 import { fitting, toQuery, type SessionFilters } from './filters.ts';
-import { ownAccount, saysNobody, startedBy } from './started-by.ts';
+import { ownAccount, saysNobody } from './started-by.ts';
 
 export interface SessionListOptions extends TakeOptions {
   readonly mine?: boolean;
+  /** An e-mail address, or `me`. */
+  readonly by?: string;
   readonly env?: string;
   readonly status: readonly SessionStatus[];
   readonly tag?: string;
@@ -19,17 +23,19 @@ export interface SessionListOptions extends TakeOptions {
 
 export async function sessionList(
   context: Context,
-  { mine = false, env, status: statuses, tag, ...options }: SessionListOptions,
+  { by, mine = by === 'me', env, status: statuses, tag, ...options }: SessionListOptions,
 ): Promise<Output> {
   const connection = await connect(context);
   const own = mine ? await ownAccount(context, connection) : undefined;
   if (mine && own === undefined) throw saysNobody();
   const environmentId =
     env === undefined ? undefined : await environmentNamed(connection, env, context.interrupt.asked);
-  const filters = { own, environmentId, statuses, tag };
+  const email = mine ? undefined : by;
+  const filters = { own, email, environmentId, statuses, tag };
   const sessions = await take(context, options, (limit) => sessionPages(context, connection, limit, filters));
   if (sessions.length === 0) {
-    const isFiltered = environmentId !== undefined || statuses.length > 0 || tag !== undefined;
+    const isFiltered =
+      email !== undefined || environmentId !== undefined || statuses.length > 0 || tag !== undefined;
     const none = isFiltered ? 'No session matches.' : mine ? 'No sessions of yours yet.' : 'No sessions yet.';
     const next = isFiltered ? 'See all: sallyport session list' : 'Start one: sallyport session run "..."';
     return { json: sessions, human: `${none}\n${next}` };
@@ -50,19 +56,6 @@ async function* sessionPages(
     yield fitting(body, filters);
 }
 
-/** Whether somebody else started one of them: whoever works alone need not be told on every line. */
-async function hasOthers(
-  context: Context,
-  connection: Connection,
-  sessions: readonly Session[],
-): Promise<boolean> {
-  const ids = new Set(sessions.flatMap(({ account }) => account?.id ?? []));
-  if (ids.size !== 1) return ids.size > 1;
-  // Who cannot be told apart may be anybody: the list itself is there.
-  const own = await ownAccount(context, connection).catch(() => undefined);
-  return own === undefined || !ids.has(own);
-}
-
 function asTable(
   sessions: readonly Session[],
   { now, isOfOthers }: { readonly now: number; readonly isOfOthers: boolean },
@@ -73,7 +66,7 @@ function asTable(
     each.status,
     ago(each.created_at, now),
     each.environment_id,
-    ...(isOfOthers ? [startedBy(each)] : []),
+    ...(isOfOthers ? [accountName(each)] : []),
     each.title,
   ]);
   return table(header, rows);

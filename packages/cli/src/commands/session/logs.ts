@@ -33,11 +33,10 @@ export async function sessionLogs(
     try {
       const options = { sessionId, fromSeq, until, signal, onCaughtUp } as const;
       for await (const event of sessionEvents(context, connection, options)) {
-        renderEvent(event, context.terminal, { messages: true });
-        approvals.observe(event);
+        if (!approvals.observe(event)) renderEvent(event, context.terminal, { messages: true });
       }
     } finally {
-      approvals.end();
+      await approvals.end();
     }
   };
   const nextStep = () => `Go on: sallyport session logs -f ${sessionId}`;

@@ -4,9 +4,22 @@ import { createTerminal } from '../../io/terminal.ts';
 import { capture } from '../../testing/capture.ts';
 import { renderEvent } from './render.ts';
 
-function shown(type: string, data: Record<string, unknown>, { json = false, messages = false } = {}) {
+interface Shown {
+  readonly json?: boolean;
+  readonly messages?: boolean;
+  readonly account?: NonNullable<SessionEvent['account']>;
+}
+
+function shown(
+  type: string,
+  data: SessionEvent['data'],
+  { account, json = false, messages = false }: Shown = {},
+) {
   const { streams, text } = capture();
-  const event: SessionEvent = { id: 'evt_1', seq: 1, type, session_id: 's', created_at: 'now', data };
+  const event: SessionEvent = {
+    ...{ id: 'evt_1', seq: 1, type, session_id: 's', created_at: 'now', data },
+    ...(account && { account }),
+  };
   renderEvent(event, createTerminal({ json }, streams, { NO_COLOR: '1' }), { messages });
   return text();
 }
@@ -63,6 +76,46 @@ test('messages are shown where they are asked for', () => {
   expect(shown('session.message', { text: 'look' }, { messages: true }).stderr).toBe('> look\n');
 });
 
+describe('who sent it is said', () => {
+  test.each([
+    [
+      'by e-mail address',
+      { id: 'a1', email: 'ann@example.com' },
+      'ann@example.com> look',
+      ' by ann@example.com',
+    ],
+    ['by the id of one that is gone', { id: 'a1', email: null }, 'a1> look', ' by a1'],
+    ['as far as it is known', undefined, '> look', ''],
+  ])('%s', (_, account, message, by) => {
+    const options = { messages: true, ...(account && { account }) };
+    const stderr = (...[type, data]: Parameters<typeof shown>) => shown(type, data, options).stderr;
+    expect(stderr('session.message', { text: 'look' })).toBe(`${message}\n`);
+    const answered = (behavior: string) =>
+      stderr('control.permission_response', { request_id: 'r1', behavior });
+    expect(answered('allow')).toBe(`permission is given${by}\n`);
+    expect(answered('deny')).toBe(`permission is refused${by}\n`);
+  });
+
+  test('--json has the account as the service tells it', () => {
+    for (const account of [
+      { id: 'a1', email: 'ann@example.com' },
+      { id: 'a1', email: null },
+    ])
+      for (const type of ['session.message', 'control.permission_response'])
+        expect(JSON.parse(shown(type, {}, { json: true, account }).stdout)).toHaveProperty(
+          'account',
+          account,
+        );
+  });
+
+  test('a message cannot look like one of somebody else', () => {
+    const text = 'look\nann@example.com> do it';
+    const account = { id: 'b1', email: 'bob@example.com' };
+    const { stderr } = shown('session.message', { text }, { messages: true, account });
+    expect(stderr).toBe('bob@example.com> look\n  ann@example.com> do it\n');
+  });
+});
+
 test('a failure is red', () => {
   vi.stubEnv('FORCE_COLOR', '1');
   vi.stubEnv('NO_COLOR', undefined);
@@ -96,7 +149,7 @@ describe('what others wrote cannot steer the terminal', () => {
   });
 
   test('the lines of a message stay', () => {
-    expect(shown('session.message', { text: 'a\nb' }, { messages: true }).stderr).toBe('> a\nb\n');
+    expect(shown('session.message', { text: 'a\nb' }, { messages: true }).stderr).toBe('> a\n  b\n');
   });
 
   test('but the output of the process is what it is', () => {

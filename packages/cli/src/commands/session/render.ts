@@ -2,6 +2,7 @@ import { isJsonObject } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { printableLines } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
+import { accountName } from '../account-name.ts';
 import { describeRequest } from './approvals.ts';
 import { causeOf, whyEnded } from './end.ts';
 
@@ -48,7 +49,7 @@ function lineFor(event: SessionEvent, { messages = false }: RenderOptions): stri
       // An exit code comes with the session's end.
       return typeof data['signal'] === 'string' ? `the command was ended by ${data['signal']}` : undefined;
     case 'session.message':
-      return messages ? `> ${String(data['text'])}` : undefined;
+      return messages ? describeMessage(event) : undefined;
     case 'control.stop':
       return data['force'] === true ? 'asked to end at once' : 'asked to stop';
     case 'control.interrupt':
@@ -56,7 +57,7 @@ function lineFor(event: SessionEvent, { messages = false }: RenderOptions): stri
     case 'tool.permission_request':
       return `asks for permission: ${describeRequest(data)}`;
     case 'control.permission_response':
-      return data['behavior'] === 'allow' ? 'permission is given' : 'permission is refused';
+      return describeAnswer(event);
     case 'worker.workspace':
       return `works in ${String(data['directory'])}`;
     case 'worker.changes':
@@ -69,6 +70,16 @@ function lineFor(event: SessionEvent, { messages = false }: RenderOptions): stri
     default:
       return type.startsWith('control.') ? undefined : `${type} ${JSON.stringify(data)}`;
   }
+}
+
+/** Lines after the first are set in: none of a message can look like what somebody else sent. */
+function describeMessage(event: SessionEvent): string {
+  return `${accountName(event)}> ${String(event.data['text']).replaceAll('\n', '\n  ')}`;
+}
+
+function describeAnswer(event: SessionEvent): string {
+  const name = accountName(event);
+  return `permission is ${event.data['behavior'] === 'allow' ? 'given' : 'refused'}${name && ` by ${name}`}`;
 }
 
 function describeChanges(event: SessionEvent): string | undefined {

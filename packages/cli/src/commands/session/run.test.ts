@@ -23,6 +23,33 @@ test('an environment that is not there leads to those that are online', async ()
   });
 });
 
+const account = { id: 'a1', email: 'ann@example.com' };
+const read = testSession({ status: 'running', account });
+const gone = { status: 404, body: { error: 'not_found', error_description: 'No.' } };
+
+test.each([
+  ['its address, as the record has it', { account: { id: 'a1' } }, { body: read }, account, 2],
+  ['its id where the record cannot be read', { account: { id: 'a1' } }, gone, { id: 'a1' }, 2],
+  ['what the service tells already', { account }, gone, account, 1],
+  ['nobody where the service does not tell', {}, gone, undefined, 1],
+])('--detach --json names who started it: %s', async (_, told, record, shown, requests) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'sallyport-run-'));
+  const created = testSession({ status: 'queued', ...told });
+  const service = await startService({
+    'POST /v1/sessions': { body: created },
+    'GET /v1/sessions/session_1': record,
+  });
+  onTestFinished(() => {
+    service.close();
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  const args = ['session', 'run', 'look', '--env', `env_${'0'.repeat(26)}`, '--detach', '--json'];
+  const { exitCode, stdout } = await runCli(args, { cwd, env: environmentAt(service) });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ ...created, ...(shown && { account: shown }) });
+  expect(service.seen).toHaveLength(requests);
+});
+
 test.each([
   ['words without quotes', ['fix', 'the', 'test', '--title', 'x'], 'fix the test'],
   ['one text', ['fix  the test', '--title', 'x'], 'fix  the test'],

@@ -1,17 +1,20 @@
+import { reasonOf } from '@sallyport/core';
 import type { Session } from '@sallyport/core/contract';
 import { connect, type Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 import { tellFailure, toFailure } from '../../io/failure.ts';
 import { advising } from '../../io/next-step.ts';
-import { readStdin } from '../../io/stdin.ts';
+import { printable } from '../../io/printable.ts';
 import type { Output } from '../../io/terminal.ts';
 import { version } from '../../version.ts';
 import { chooseEnvironment } from '../environment-named.ts';
 import { listEnvironments } from '../environments.ts';
+import { textArgument } from '../text-argument.ts';
+import { orNearest } from '../unknown-environment.ts';
 import { aboutSession } from './advice.ts';
 import { createApprovals, refuseUnanswerable, type Approve } from './approvals.ts';
-import { endWatch, type SessionEnd } from './end.ts';
+import { endWatch, isFinal, type SessionEnd } from './end.ts';
 import { sessionEvents } from './follow.ts';
 import { renderEvent } from './render.ts';
 import { sourcesOf } from './source.ts';
@@ -35,22 +38,18 @@ export async function sessionRun(
   options: SessionRunOptions,
   ...words: string[]
 ): Promise<Output | number> {
-  const argument = words.join(' ');
-  const prompt = argument === '-' ? await readStdin(context, 'the prompt') : argument;
-  if (prompt.trim() === '') {
-    throw new CommandError(
-      'empty_prompt',
-      'The prompt is empty.',
-      exitCodes.usage,
-      'Say what to do: sallyport session run "..."',
-    );
-  }
+  const nextStep = 'Say what to do: sallyport session run "..."';
+  const prompt = await textArgument(context, words, { what: 'prompt', nextStep });
   refuseUnanswerable(context, options.approve);
   const sources = await sourcesOf(options.source);
   const connection = await connect(context);
   const session = await createSession(context, connection, { ...options, prompt, sources });
   connection.reporter.report({ name: 'session.created', attributes: { 'session.id': session.id } });
-  if (options.detach === true) return { json: session, human: session.id };
+  if (options.detach === true)
+    return {
+      json: context.terminal.json ? await withAddress(context, connection, session) : session,
+      human: session.id,
+    };
   context.terminal.note(
     context.terminal.style('dim', `session ${session.id} on ${session.environment_id}`, 'err'),
   );
@@ -66,16 +65,13 @@ async function createSession(
     ...options
   }: SessionRunOptions & { readonly prompt: string; readonly sources: Awaited<ReturnType<typeof sourcesOf>> },
 ): Promise<Session> {
-  const { client, organizationId } = connection;
   const signal = context.interrupt.asked;
-  const environmentId = await chooseEnvironment(connection, options.env, {
-    now: context.clock.now(),
-    signal,
-  });
-  const created = client.sessions.create({
+  const looking = { now: context.clock.now(), signal };
+  const environmentId = await chooseEnvironment(connection, options.env, looking);
+  const created = connection.client.sessions.create({
     headers: {
       'vendor-client-feature': 'ccr',
-      'x-organization-uuid': organizationId,
+      'x-organization-uuid': connection.organizationId,
       'x-environment-runner-version': version,
       'idempotency-key': context.ids.uuid(),
     },
@@ -88,17 +84,34 @@ async function createSession(
     },
     signal,
     onRetry: ({ attempt, cause }) => {
+      if (attempt > 1) return;
       const why = typeof cause === 'number' ? `it answered ${cause}` : cause.message;
-      if (attempt === 1)
-        context.terminal.note(`The session could not be created yet (${why}); trying again.`);
+      context.terminal.note(`The session could not be created yet (${why}); trying again.`);
     },
   });
-  return advising(created, {
+  const advised = advising(created, {
     unreachable: perhapsCreated,
     timeout: perhapsCreated,
     not_found: otherEnvironments,
     environment_deleted: otherEnvironments,
   });
+  return orNearest(connection, environmentId, signal, advised);
+}
+
+/**
+ * The record as it is read: the answer that creates one tells no address. Where it cannot be read it is what was answered,
+ * for the session is there.
+ */
+async function withAddress(
+  { interrupt }: Context,
+  { client }: Connection,
+  created: Session,
+): Promise<Session> {
+  const { account } = created;
+  if (account === undefined || account.email !== undefined) return created;
+  const read = client.sessions.get({ params: { id: created.id }, signal: interrupt.asked });
+  const { account: shown = account } = await read.catch(() => created);
+  return { ...created, account: shown };
 }
 
 const perhapsCreated =
@@ -163,15 +176,31 @@ async function watch(
     const following = { sessionId, until: 'ended', signal, onCaughtUp } as const;
     for await (const event of sessionEvents(context, connection, following)) {
       waiting.observe(event);
-      renderEvent(event, terminal);
-      approvals.observe(event);
+      if (!approvals.observe(event)) renderEvent(event, terminal);
       end = endOf(event);
     }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    end = await endInRecord(context, connection, { sessionId, signal }, error);
   } finally {
     waiting.cancel();
-    approvals.end();
+    await approvals.end();
   }
   return end;
+}
+
+/** What can be followed no more may have ended: its record says how. Throws `cause` where it does not. */
+async function endInRecord(
+  { terminal }: Context,
+  { client }: Connection,
+  { sessionId, signal }: { readonly sessionId: string; readonly signal: AbortSignal },
+  cause: unknown,
+): Promise<SessionEnd> {
+  const record = await client.sessions.get({ params: { id: sessionId }, signal }).catch(() => undefined);
+  if (record === undefined || !isFinal(record.status)) throw cause;
+  const { status } = record;
+  terminal.note(`session ${status}; its events can be followed no more (${printable(reasonOf(cause))}).`);
+  return { status };
 }
 
 function leftAlone(id: string): CommandError {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { testContext } from '../../testing/context.ts';
 import { startService, type Service } from '../../testing/service.ts';
 import { sessionSend } from './send.ts';
@@ -85,7 +85,7 @@ test.each(['refused', 'never told'] as const)('what the log would say is %s, and
   stream = how;
   const { clock, done } = send();
   if (how === 'never told') {
-    await vi.waitFor(() => expect(service.lines().at(-1)).toContain('/events/stream'));
+    await expect.poll(() => service.lines().at(-1)).toContain('/events/stream');
     await clock.advance(2000);
   }
   expect(await done).toMatchObject({ output: { json: { seq: 1 } }, stderr: '' });

@@ -1,8 +1,7 @@
 import { connect } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { CommandError, exitCodes } from '../../io/exit.ts';
-import { readStdin } from '../../io/stdin.ts';
 import type { Output } from '../../io/terminal.ts';
+import { textArgument } from '../text-argument.ts';
 import { aboutSession } from './advice.ts';
 import { hasClosedInput } from './closed-input.ts';
 import { sessionNamed } from './named.ts';
@@ -14,16 +13,8 @@ export async function sessionSend(
   given: string,
   ...words: string[]
 ): Promise<Output> {
-  const argument = words.join(' ');
-  const text = argument === '-' ? await readStdin(context, 'the message') : argument;
-  if (text.trim() === '') {
-    throw new CommandError(
-      'empty_message',
-      'The message is empty.',
-      exitCodes.usage,
-      'Say what to send: sallyport session send ID "..."',
-    );
-  }
+  const nextStep = 'Say what to send: sallyport session send ID "..."';
+  const text = await textArgument(context, words, { what: 'message', nextStep });
   const connection = await connect(context);
   const signal = context.interrupt.asked;
   const id = await sessionNamed(connection, given, signal);

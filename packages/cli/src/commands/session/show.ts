@@ -1,14 +1,16 @@
+import { reasonOf } from '@sallyport/core';
 import type { Session } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { connect, type Connection } from '../../connect.ts';
 import { ago } from '../../io/ago.ts';
+import { printable } from '../../io/printable.ts';
 import { pairs } from '../../io/table.ts';
 import type { Output } from '../../io/terminal.ts';
+import { accountName } from '../account-name.ts';
 import { aboutSession } from './advice.ts';
 import { endWatch, isFinal, whyEnded, type SessionEnd } from './end.ts';
 import { sessionEvents } from './follow.ts';
 import { sessionNamed } from './named.ts';
-import { startedBy } from './started-by.ts';
 
 /** How many events of a log's end are read for the reason: the worker's last words and the service's follow each other. */
 const lastEvents = 20;
@@ -28,7 +30,7 @@ export async function sessionShow(context: Context, _options: object, given: str
     ['Title:', session.title],
     ['Status:', why === undefined ? session.status : `${session.status} (${why})`],
     ['Environment:', session.environment_id],
-    ['Started by:', startedBy(session)],
+    ['Started by:', accountName(session)],
     ['Tags:', session.tags.join(', ')],
     ['Created:', `${session.created_at} (${ago(session.created_at, now)})`],
     ['Updated:', `${session.updated_at} (${ago(session.updated_at, now)})`],
@@ -36,7 +38,7 @@ export async function sessionShow(context: Context, _options: object, given: str
   return { json: end === undefined ? session : { ...session, end }, human };
 }
 
-/** The record does not say why a session ended; the end of its log does. `undefined`: it could not be read in time. */
+/** The record does not say why a session ended; the end of its log does. `undefined`: it could not be read, which is said. */
 export async function readEnd(
   context: Context,
   connection: Pick<Connection, 'clientOptions'>,
@@ -53,8 +55,9 @@ export async function readEnd(
     const events = sessionEvents(context, connection, { sessionId, fromSeq, until: 'now', signal });
     for await (const event of events) end = endOf(event) ?? end;
   } catch (error) {
-    if (!deadline.signal.aborted || interrupt.asked.aborted) throw error;
-    terminal.note(`Why it ended could not be read within ${patienceMs / 1000} s.`);
+    if (interrupt.asked.aborted) throw error;
+    const why = deadline.signal.aborted ? `within ${patienceMs / 1000} s` : `(${printable(reasonOf(error))})`;
+    terminal.note(`Why it ended could not be read ${why}.`);
   } finally {
     timer.cancel();
   }

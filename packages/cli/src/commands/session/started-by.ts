@@ -4,6 +4,13 @@ import type { Connection } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
 
+/** Who started a session. */
+export interface Starter {
+  /** The id of the account. */
+  readonly own?: string | undefined;
+  readonly email?: string | undefined;
+}
+
 /** The id of the account that calls, by the stored login, else by the service; `undefined`: it says nothing of accounts. */
 export async function ownAccount(
   { settings, interrupt }: Pick<Context, 'settings' | 'interrupt'>,
@@ -19,15 +26,19 @@ export async function ownAccount(
   }
 }
 
-/** Who started a session, as far as the service tells: by e-mail address where it names one, else by id; else `''`. */
-export function startedBy({ account }: Pick<Session, 'account'>): string {
-  return account?.email ?? account?.id ?? '';
-}
-
-/** Those of `own` among them: a service that does not know the filter gives everybody's. Throws where it names nobody. */
-export function startedByOwn(sessions: readonly Session[], own: string): readonly Session[] {
-  if (sessions.some(({ account }) => account === undefined)) throw saysNobody();
-  return sessions.filter(({ account }) => account?.id === own);
+/**
+ * Those of that account among them, by id or e-mail address: a service that does not know the filter gives everybody's.
+ * Throws where it names nobody, or no address.
+ */
+export function startedByAccount(sessions: readonly Session[], { own, email }: Starter): readonly Session[] {
+  if (own === undefined && email === undefined) return sessions;
+  const told = email === undefined ? 'id' : 'email';
+  if (sessions.some(({ account }) => account?.[told] === undefined)) throw saysNobody();
+  return sessions.filter(
+    ({ account }) =>
+      (own === undefined || account?.id === own) &&
+      (email === undefined || account?.email?.toLowerCase() === email.toLowerCase()),
+  );
 }
 
 export function saysNobody(): CommandError {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { testContext } from '../../testing/context.ts';
 import { startService, type Service } from '../../testing/service.ts';
 import { testSession } from '../../testing/session.ts';
@@ -72,15 +72,15 @@ function wait(ids: readonly string[], options: SessionWaitOptions & { readonly j
   return { over, clock, text };
 }
 const organization = '0b6f7a52-8d5e-4b5e-9d3f-000000000001';
-const open = (...ids: string[]) => vi.waitFor(() => expect([...streams.keys()].sort()).toEqual(ids));
+const open = (...ids: string[]) => expect.poll(() => [...streams.keys()].sort()).toEqual(ids);
 
 test('all are waited for at once, and each is told of as it ends', async () => {
   const { over, text } = wait([first, second, third]);
   await open(first, second, third);
   end(third, 'done');
-  await vi.waitFor(() => expect(text().stdout).toBe(`${third} done\n`));
+  await expect.poll(() => text().stdout).toBe(`${third} done\n`);
   end(first, 'failed');
-  await vi.waitFor(() => expect(text().stdout).toBe(`${third} done\n${first} failed (exit code 3)\n`));
+  await expect.poll(() => text().stdout).toBe(`${third} done\n${first} failed (exit code 3)\n`);
   end(second, 'done');
   expect(await over).toBe(1);
   expect(text().stderr).toBe('');

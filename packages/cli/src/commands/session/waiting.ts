@@ -1,4 +1,4 @@
-import type { Timer } from '@sallyport/core';
+import { shellWord, type Timer } from '@sallyport/core';
 import type { OrganizationEnvironment, SessionEvent } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { ago } from '../../io/ago.ts';
@@ -59,13 +59,10 @@ export class WaitingNotice {
   }
 }
 
-/** A bridge that is started without its name would give the environment another one. */
-function shellWord(name: string): string {
-  const shown = printable(name);
-  return /^[\w.-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'\\''`)}'`;
-}
-
-/** How the environment stands, and what brings it a bridge where it has none. */
+/**
+ * How the environment stands, and what brings it a bridge where it has none. One that is started without the name would give the
+ * environment another one.
+ */
 function standing(id: string, environment: OrganizationEnvironment | undefined, now: number): string {
   if (!environment)
     return `, which has no bridge yet. Start one on its machine: sallyport bridge run --env ${id} --exec 'CMD'`;
@@ -74,6 +71,6 @@ function standing(id: string, environment: OrganizationEnvironment | undefined, 
   const presence =
     status === 'online'
       ? `online, ${sessions} ${sessions === 1 ? 'session' : 'sessions'} running`
-      : `last seen ${ago(lastSeenAt, now)}. Start its bridge there: sallyport bridge run --env ${id} --name ${shellWord(machine)} --exec 'CMD'`;
+      : `last seen ${ago(lastSeenAt, now)}. Start its bridge there: sallyport bridge run --env ${id} --name ${shellWord(printable(machine))} --exec 'CMD'`;
   return ` (${printable(machine)}, ${printable(directory)}); ${presence}`;
 }

@@ -27,6 +27,21 @@ test('the last minute is drawn behind a swarm and each second, and taken away at
   expect(clock.timers).toBe(0);
 });
 
+test.each([
+  [80, 20, '▄ █'],
+  [45, 1, '█'],
+])('with %i columns the words are there whole, behind %i bars', async (columns, bars, last) => {
+  const { context, clock, text } = testContext({ columns });
+  const arrivals = showArrivals(context);
+  for (const severity of [9, 17]) arrivals.count(severity);
+  await clock.advance(6000);
+  for (const severity of [9, 9, 17, 17]) arrivals.count(severity);
+  await clock.advance(100);
+  const drawn = text().stderr.split(erased).at(-1);
+  expect(drawn).toBe(`${last.padStart(bars)}  6 in the last minute, 3 of them errors`);
+  arrivals.end();
+});
+
 test('nothing is drawn where there is no terminal', async () => {
   const { context, clock, text } = testContext();
   const arrivals = showArrivals(context);

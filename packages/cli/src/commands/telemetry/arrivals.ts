@@ -1,10 +1,12 @@
 import { severities, type Clock, type Timer } from '@sallyport/core';
-import { sparkline } from '../../io/sparkline.ts';
+import { fitting, sparkline } from '../../io/sparkline.ts';
 import type { Terminal } from '../../io/terminal.ts';
 
 const seconds = 60;
 /** Records come in swarms: the line is put back behind the last of one. */
 const settleMs = 100;
+/** What the words behind the bars may take: `  12,345 in the last minute, 12,345 of them errors`. */
+const wordsWidth = 52;
 
 /** Shows in the status line how many records have come in each second of the last minute. */
 export interface Arrivals {
@@ -39,9 +41,8 @@ export function showArrivals({
     const inOrder = [...counts.slice(newest + 1), ...counts.slice(0, newest + 1)];
     const failed = sum(errors);
     const errorText = failed === 0 ? '' : `, ${failed.toLocaleString('en')} of them errors`;
-    terminal.status(
-      `${sparkline(inOrder)}  ${sum(counts).toLocaleString('en')} in the last minute${errorText}`,
-    );
+    const bars = sparkline(fitting(inOrder, terminal.columns - 1 - wordsWidth));
+    terminal.status(`${bars}  ${sum(counts).toLocaleString('en')} in the last minute${errorText}`);
     drawIn(1000);
   }
 

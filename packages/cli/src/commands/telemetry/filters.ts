@@ -1,12 +1,16 @@
-import type { Clock, SeverityName } from '@sallyport/core';
+import { toTimestamp, type Clock, type SeverityName } from '@sallyport/core';
+import type { Moment } from '@sallyport/core/duration';
+import { connect, type Connection } from '../../connect.ts';
+import type { Context } from '../../context.ts';
 import { CommandError, exitCodes } from '../../io/exit.ts';
-import { parseDuration } from '../duration.ts';
+import { ownAccount } from '../session/started-by.ts';
 
 /** What the commands take to say which records are meant. */
 export interface FilterOptions {
-  readonly since?: string;
-  readonly until?: string;
+  readonly since?: Moment;
+  readonly until?: Moment;
   readonly severity?: SeverityName;
+  /** An e-mail address, an id, or `me`. */
   readonly account?: string;
   readonly service?: string;
   readonly event?: string;
@@ -15,16 +19,36 @@ export interface FilterOptions {
   readonly text?: string;
 }
 
-/** The query that the options make. */
-export function filtersOf(options: FilterOptions, clock: Clock) {
-  const { since, until, severity, account, service, event, trace, attribute, text } = options;
+/** A connection to read records by, and the query that the options make: what is wrong with them is told without a login. */
+export async function connectToRead(context: Context, options: FilterOptions) {
+  const filters = filtersOf(options, context.clock);
+  const connection = await connect(context);
+  return { connection, query: { ...filters, ...(await accountQuery(context, connection, options.account)) } };
+}
+
+/** Which records are meant, as the service is asked for them. */
+export type RecordsQuery = Awaited<ReturnType<typeof connectToRead>>['query'];
+
+async function accountQuery(context: Context, connection: Connection, account: string | undefined) {
+  if (account === undefined) return {};
+  if (account.includes('@')) return { account_email: account };
+  const id = account === 'me' ? await ownAccount(context, connection) : account.toLowerCase();
+  if (id !== undefined) return { account_id: id };
+  throw new CommandError(
+    'unknown_account',
+    'This service does not say which account is yours.',
+    exitCodes.failed,
+    'Name it by its e-mail address.',
+  );
+}
+
+function filtersOf(options: FilterOptions, clock: Clock) {
+  const { since, until, severity, service, event, trace, attribute, text } = options;
   for (const one of attribute) if (!/^[^=]+=/s.test(one)) throw unfit('--attribute', 'key=value', one);
-  if (account !== undefined && !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(account))
-    throw unfit('--account', "an account's id, as `telemetry query --json` shows it", account);
   if (trace !== undefined && !/^[0-9a-f]{32}$/i.test(trace))
     throw unfit('--trace', "a trace's id, 32 hex digits", trace);
-  const from = since === undefined ? undefined : timeOf(since, '--since', clock);
-  const to = until === undefined ? undefined : timeOf(until, '--until', clock);
+  const from = since && toTimestamp(since(clock.now()));
+  const to = until && toTimestamp(until(clock.now()));
   if (from !== undefined && to !== undefined && from >= to)
     throw new CommandError(
       'usage',
@@ -36,22 +60,12 @@ export function filtersOf(options: FilterOptions, clock: Clock) {
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
     ...(severity !== undefined && { min_severity: severity }),
-    ...(account !== undefined && { account_id: account.toLowerCase() }),
     ...(service !== undefined && { service }),
     ...(event !== undefined && { event_name: event }),
     ...(trace !== undefined && { trace_id: trace }),
     ...(attribute.length > 0 && { attribute: [...attribute] }),
     ...(text !== undefined && { text }),
   };
-}
-
-/** A span before now (`15m`), or a time that JavaScript can read: an RFC 3339 one, a date, either without a zone of here. */
-function timeOf(text: string, option: string, clock: Clock): string {
-  const span = parseDuration(text);
-  const ms =
-    span === undefined ? Date.parse(/^\d{4}-/.test(text) ? text : '') : Math.max(0, clock.now() - span);
-  if (!Number.isNaN(ms)) return new Date(ms).toISOString();
-  throw unfit(option, 'a span such as 15m, 2h or 7d, or a time such as 2026-01-31T12:00Z', text);
 }
 
 function unfit(option: string, wanted: string, text: string): CommandError {

@@ -1,20 +1,20 @@
 import { pages, type Client } from '@sallyport/core/client';
-import { contract, type InputFor, type TelemetryRecord } from '@sallyport/core/contract';
+import { contract, type TelemetryRecord } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
-import { connect } from '../../connect.ts';
 import { exitCodes } from '../../io/exit.ts';
 import type { Output } from '../../io/terminal.ts';
 import { take, type TakeOptions } from '../take.ts';
 import { bars } from './bars.ts';
-import { filtersOf, type FilterOptions } from './filters.ts';
+import { connectToRead, type FilterOptions } from './filters.ts';
 import { renderRecord } from './render-record.ts';
+import { countsOf, sentBy } from './sender.ts';
 
 export type QueryOptions = FilterOptions & TakeOptions & { readonly oldest?: boolean };
 
 /** Shows stored records; the latest come last, where a terminal is looked at. */
 export async function telemetryQuery(context: Context, options: QueryOptions): Promise<Output | number> {
-  const query = filtersOf(options, context.clock);
-  const { client, clientOptions } = await connect(context);
+  const { connection, query } = await connectToRead(context, options);
+  const { client, clientOptions } = connection;
   const order = options.oldest === true ? ('oldest' as const) : ('newest' as const);
   const call = { signal: context.interrupt.asked };
   async function* recordPages(limit: number) {
@@ -24,11 +24,17 @@ export async function telemetryQuery(context: Context, options: QueryOptions): P
       { query: { ...query, order, limit } },
       call,
     ))
-      yield body;
+      yield sentBy(body, query);
   }
   const taken = await take(context, options, recordPages);
   const records = options.oldest === true ? taken : taken.toReversed();
-  if (records.length === 0) return { json: records, human: 'No records match.' };
+  if (records.length === 0) {
+    const human =
+      Object.keys(query).length > 0
+        ? 'No records match.'
+        : 'No records yet.\nWhat this machine sends: sallyport telemetry show';
+    return { json: records, human };
+  }
   // Whoever works alone need not be told on every line.
   const isWithAccount = new Set(records.map(({ account_id: account }) => account)).size > 1;
   const human = records.map((record) => renderRecord(record, context.terminal, { isWithAccount })).join('\n');
@@ -43,10 +49,10 @@ export async function telemetryQuery(context: Context, options: QueryOptions): P
 async function showCounts(
   { terminal, interrupt }: Context,
   client: Client,
-  query: NonNullable<InputFor<typeof contract.telemetry.stats>['query']>,
+  query: Parameters<typeof countsOf>[1],
 ): Promise<void> {
   try {
-    const { total, from, to, buckets } = await client.telemetry.stats({ query, signal: interrupt.asked });
+    const { total, from, to, buckets } = await countsOf(client, query, interrupt.asked);
     terminal.note(
       `\n${total.toLocaleString('en')} ${total === 1 ? 'record' : 'records'} from ${from} to ${to}`,
     );

@@ -2,8 +2,8 @@ import type { SeverityName } from '@sallyport/core';
 import { Option, type Command } from 'commander';
 import { examples } from '../../help.ts';
 import type { Act } from '../act.ts';
-import { collect, integerBetween } from '../option-values.ts';
-import { largestPage, takeOptions } from '../take.ts';
+import { account, collect, integerBetween, moment, naturalNumber } from '../option-values.ts';
+import { takeOptions } from '../take.ts';
 
 /** Core's names: written out, because the command line starts without loading core. */
 const severityNames: readonly SeverityName[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
@@ -18,12 +18,13 @@ export function addReadingCommands(telemetry: Command, act: Act): void {
       .option('--oldest', 'begin with the oldest that match, not with the latest')
       .action(act(async () => (await import('./query.ts')).telemetryQuery)),
     'sallyport telemetry query --since 1h --severity error',
+    'sallyport telemetry query --account ann@example.com --since 1d',
     'sallyport telemetry query --attribute http.status=503 --text timeout --json',
   );
   examples(
     filterOptions(telemetry.command('tail'))
       .description('Show records as they come, until interrupted')
-      .option('--last <number>', 'how many of those before to show first', integerBetween(0, largestPage), 10)
+      .option('--last <number>', 'how many of those before to show first', naturalNumber, 10)
       .action(act(async () => (await import('./tail.ts')).telemetryTail)),
     'sallyport telemetry tail',
     'sallyport telemetry tail --service agent_cli --severity warn --last 0',
@@ -41,13 +42,18 @@ export function addReadingCommands(telemetry: Command, act: Act): void {
 function filterOptions(command: Command, { since }: { readonly since?: string } = {}): Command {
   return command
     .addOption(
-      new Option('--since <when>', 'received from then on: a span such as 15m, 2h, 7d, or a time').default(
-        since,
-      ),
+      new Option('--since <when>', 'received from then on: a span such as 15m, 2h, 7d, or a time')
+        .argParser(moment)
+        .default(since && moment(since), since),
     )
-    .option('--until <when>', 'received up to then')
+    .option('--until <when>', 'received up to then', moment)
     .addOption(new Option('--severity <name>', 'at least so severe').choices(severityNames))
-    .option('--account <id>', 'sent by this account, for admins')
+    .addOption(
+      new Option(
+        '--account <who>',
+        "sent by WHO: an e-mail address, an account's id, or `me`; others' are for admins",
+      ).argParser(account),
+    )
     .option('--service <name>', 'of this service')
     .option('--event <name>', 'with this event name')
     .option('--trace <id>', 'of this trace')

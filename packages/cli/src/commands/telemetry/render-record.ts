@@ -8,7 +8,7 @@ const told: ReadonlySet<string> = new Set(['event.name', 'event.id', 'service.na
 
 /** A record as one line: when, how severe, of which service, its name, body and attributes; and whose, where that is asked. */
 export function renderRecord(
-  { record, received_at: receivedAt, service_name: service, account_id: account }: TelemetryRecord,
+  { record, received_at: receivedAt, service_name: service, ...sender }: TelemetryRecord,
   terminal: Pick<Terminal, 'style'>,
   { isWithAccount = false } = {},
 ): string {
@@ -20,7 +20,7 @@ export function renderRecord(
     terminal.style('dim', timeOf(record.timeUnixNano, receivedAt)),
     terminal.style(colourOf(severityNumber), printable(severity)),
     terminal.style('cyan', printable(service)),
-    isWithAccount ? terminal.style('dim', printable(account)) : '',
+    isWithAccount ? terminal.style('dim', printable(sender.account_email ?? sender.account_id)) : '',
     terminal.style('bold', printable(typeof eventName === 'string' ? eventName : '')),
     printable(textOf(record.body)),
     ...attributes.map(
@@ -64,7 +64,13 @@ function plainOf(value: AnyValue | undefined): unknown {
         plainOf(pair.value),
       ]),
     );
-  return Object.values(scalar)[0] ?? null;
+  return integerOf(scalar['intValue']) ?? Object.values(scalar)[0] ?? null;
+}
+
+/** OTLP's JSON has integers as texts; one that a double cannot hold stays what it is. */
+function integerOf(value: unknown): number | undefined {
+  const integer = typeof value === 'string' && value !== '' ? Number(value) : NaN;
+  return Number.isSafeInteger(integer) ? integer : undefined;
 }
 
 function listOf(holder: Readonly<Record<string, unknown>>): readonly unknown[] {

@@ -16,13 +16,13 @@ export async function telemetryShow(context: Context): Promise<Output> {
   const waiting = spoolOf(context).spool.peek();
   const headers = { 'user-agent': `sallyport/${version}` };
   const options = { ...telemetryOptions(context), baseUrl, dialect, headers, clock: context.clock };
-  const preview = previewEvents(options, [example]);
+  const preview = await previewEvents(options, [example]);
+  if (!preview) throw new Error('the example makes no request');
   const { terminal } = context;
   if (!state.isOn) terminal.note(`${describeState(state)} Nothing is sent; it would be this.`);
   const request = [
     `POST ${preview.url}`,
     ...Object.entries(preview.headers).map(([name, value]) => `${name}: ${value}`),
-    'authorization: Bearer [your login]',
   ];
   return {
     json: {

@@ -1,19 +1,19 @@
 import type { TelemetryStats } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
-import { connect } from '../../connect.ts';
 import { table } from '../../io/table.ts';
 import type { Output, Terminal } from '../../io/terminal.ts';
 import { bars } from './bars.ts';
-import { filtersOf, type FilterOptions } from './filters.ts';
+import { connectToRead, type FilterOptions } from './filters.ts';
+import { countsOf } from './sender.ts';
 
 /** Counts records: a line of bars over time, then by severity and by service. */
 export async function telemetryStats(
   context: Context,
   options: FilterOptions & { readonly buckets: number },
 ): Promise<Output> {
-  const query = { ...filtersOf(options, context.clock), buckets: options.buckets };
-  const { client } = await connect(context);
-  const stats = await client.telemetry.stats({ query, signal: context.interrupt.asked });
+  const { connection, query } = await connectToRead(context, options);
+  const { buckets } = options;
+  const stats = await countsOf(connection.client, { ...query, buckets }, context.interrupt.asked);
   if (!stats.complete)
     context.terminal.note(
       'There are too many to count all: these are the latest. Ask for less with --since.',

@@ -6,7 +6,7 @@ import { openSpool } from '@sallyport/telemetry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readSettings } from '../../config/settings.ts';
 import type { Output } from '../../io/terminal.ts';
-import { runCli } from '../../testing/cli.ts';
+import { runHere } from '../../testing/cli.ts';
 import { testContext } from '../../testing/context.ts';
 import type { CommandAct } from '../act.ts';
 import { profileAdd } from '../profile/change.ts';
@@ -73,7 +73,14 @@ test('show has what waits, word for word, and an event as a command makes it', a
   expect(stderr).toBe('');
   const lines = human.split('\n');
   expect(lines[0]).toBe('POST http://127.0.0.1:8787/api/event_logging/v2/batch');
-  expect(lines).toEqual(expect.arrayContaining(['x-service-name: agent_cli', 'Waiting (2):', ...waiting]));
+  const shown = [
+    'x-service-name: agent_cli',
+    'authorization: Bearer [your login]',
+    'Waiting (2):',
+    ...waiting,
+  ];
+  expect(lines).toEqual(expect.arrayContaining(shown));
+  expect(lines).toContainEqual(expect.stringMatching(/^idempotency-key: \S+$/));
   expect(JSON.parse(lines.at(-1)!)).toMatchObject({ severityNumber: 9, severityText: 'info' });
   expect(spool().peek()).toEqual(waiting);
 
@@ -88,7 +95,7 @@ test('show has what waits, word for word, and an event as a command makes it', a
 });
 
 test('a switch that is neither on nor off is refused', async () => {
-  const ran = await runCli(['telemetry', 'status'], { cwd, env: { SALLYPORT_TELEMETRY: 'maybe' } });
+  const ran = await runHere(['telemetry', 'status'], { cwd, env: { SALLYPORT_TELEMETRY: 'maybe' } });
   expect(ran).toMatchObject({
     exitCode: 2,
     stderr: 'error: SALLYPORT_TELEMETRY is "maybe", which is neither on nor off.\nTake `on` or `off`.\n',

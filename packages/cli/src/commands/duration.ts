@@ -1,9 +1,0 @@
-const unitsMs = { w: 7 * 86_400_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 } as const;
-
-/** A span such as `90s`, `1h30m` or `2w`, largest unit first, in milliseconds; `undefined`: none, or of no length. */
-export function parseDuration(text: string): number | undefined {
-  const [, ...counts] =
-    /^(?:(\d{1,7})w)?(?:(\d{1,7})d)?(?:(\d{1,7})h)?(?:(\d{1,7})m)?(?:(\d{1,7})s)?$/.exec(text) ?? [];
-  const ms = Object.values(unitsMs).reduce((sum, unit, at) => sum + Number(counts[at] ?? 0) * unit, 0);
-  return ms > 0 ? ms : undefined;
-}
