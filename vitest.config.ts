@@ -15,8 +15,9 @@ export default defineConfig({
     // What needs real minutes has a command of its own: `npm run test:long`.
     include: [process.env['SALLYPORT_LONG_TESTS'] ? 'long/**/*.test.ts' : '{src,test,e2e}/**/*.test.ts'],
     passWithNoTests: false,
-    testTimeout: 20_000,
-    // Most hooks start programs, which takes as long as the machine has others to run.
+    // Many start programs, which takes as long as the machine has others to run: these end what stands still, no more.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

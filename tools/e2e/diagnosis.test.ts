@@ -56,5 +56,5 @@ describe.each(topologies)('$name', (topology) => {
     }
     expect(await doctor()).toMatchObject({ code: 1, statuses: { login: 'ok', address: 'fail' } });
     expect(await installation.sallyport(['api', '/v1/sessions']).end()).toBe(6);
-  }, 60_000);
+  });
 });

@@ -32,7 +32,7 @@ describe.each(topologies)('$name', (topology) => {
 
     const api = installation.sallyport(['api', 'GET', '/v1/sessions']);
     expect(await api.end(), api.screen).toBe(0);
-  }, 60_000);
+  });
 
   test('whoever does not speak it is told where it is set', async () => {
     const env = { SALLYPORT_DIALECT_VENDOR: 'vendor', SALLYPORT_DIALECT_AGENT: 'agent' };

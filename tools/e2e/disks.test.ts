@@ -71,7 +71,7 @@ describe.skipIf(!canMountDisks).concurrent("the gateway's disk", () => {
     );
     // Small writes may still fit in between, and then it is ready until the next refusal.
     const ready = async () => (await fetch(`${url}/readyz`)).status;
-    await expect.poll(ready, { timeout: 20_000, interval: 20 }).toBe(503);
+    await expect.poll(ready, { interval: 20 }).toBe(503);
     const admin = disk.bin('sallyport-gateway', ['admin', 'session-key']);
     expect(await admin.end()).toBe(1);
     expectClear(admin, /^sallyport-gateway: The store is full. See to its disk/);

@@ -61,7 +61,7 @@ describe.each(topologies)('wrong input is one clear sentence: $name', (topology)
   }
 
   test('no login', async () => {
-    expect(await refused(['whoami'], 3)).toMatch(/no login on this machine.*\n.*sallyport login/);
+    expect(await refused(['whoami'], 3)).toMatch(/no login for \S+ on this machine.*\n.*sallyport login/);
     expect(await refused(['session', 'list'], 3)).toMatch(/sallyport login/);
   });
 

@@ -5,7 +5,7 @@ import { describePlan, faultKinds, planOf, runWith, type FaultKind } from './ste
 import { within } from './steps/within.ts';
 
 // The main job with faults drawn at random, by seed: `npm run test:faults -- --runs 1000 --seed 1`.
-const runs = Number(process.env['SALLYPORT_FAULT_RUNS'] ?? 200);
+const runs = Number(process.env['SALLYPORT_FAULT_RUNS'] ?? 100);
 const firstSeed = Number(process.env['SALLYPORT_FAULT_SEED'] ?? 1);
 const plans = Array.from({ length: runs }, (_, at) => planOf(firstSeed + at));
 

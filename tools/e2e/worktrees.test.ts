@@ -81,7 +81,9 @@ inEachTopology((the) => {
       const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'always');
       expect(follower.code, follower.stderr).toBe(0);
       expect(follower.stdout).toBe('committed\n');
-      expect(follower.stderr).toMatch(/asks for permission: git: commit\n[^]*permission is given\n/);
+      expect(follower.stderr).toMatch(
+        /asks for permission: git: commit\n[^]*permission is given by owner@localhost\n/,
+      );
       const { stdout, code } = await sallyport('session', 'diff', id);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^diff --git a\/new b\/new\n[^]*\+new\n$/);
@@ -97,7 +99,7 @@ inEachTopology((the) => {
       const id = await detached('write', '--source', repository);
       const waiting = the.installation.sallyport(['session', 'wait', id]);
       const follower = await sallyport('session', 'logs', '-f', id, '--approve', 'never');
-      expect(follower.stderr).toContain('permission is refused\n');
+      expect(follower.stderr).toContain('permission is refused by owner@localhost\n');
       expect(await waiting.end()).toBe(1);
       expect(waiting.stdout).toBe(`${id} failed (exit code 3)\n`);
     });
@@ -136,7 +138,9 @@ inEachTopology((the) => {
     test('that cannot be checked out has failed, and says why', async () => {
       const run = await sallyport('session', 'run', 'go', '--source', 'file:///nowhere', '--timeout', '1m');
       expect(run.code).toBe(1);
-      expect(run.stderr).toMatch(/cannot start: .*nowhere[^]*session failed: exit code 127\n$/);
+      expect(run.stderr).toMatch(
+        /cannot start: .*nowhere[^]*session failed: exit code 127: it could not be started .*\n$/,
+      );
       const tag = await sallyport('session', 'run', 'go', '--env', 'tag:none');
       expect(tag).toMatchObject({
         code: 4,

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { partBytes } from '@sallyport/core';
 import {
   defaultLimits,
   endpoints,
@@ -26,7 +27,7 @@ Every endpoint, generated from the contract in \`packages/core/src/contract\` (\
 OpenAPI 3.1 document with all schemas is printed by \`sallyport-gateway openapi\`; \`sallyport api\` calls any of them.
 
 _Extension_ marks what the specification does not have, \`?\` what may be left out. Refusals are in the one shape of [errors.md](errors.md). A body is
-at most ${bytes(defaultLimits.bodyBytes)} where nothing else is said; a page has at most ${defaultLimits.maxPageSize} items; a row with a rate
+at most ${bytes(defaultLimits.bodyBytes)} where nothing else is said; a page has at most ${defaultLimits.maxPageSize} items, and about ${bytes(partBytes)} of them; a row with a rate
 is limited to that for each caller, unless configured otherwise.`;
 
 function renderRow(row: Endpoint): string {

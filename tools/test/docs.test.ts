@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { exitCodeMeanings, exitCodes } from '@sallyport/cli';
+import { exitCodeMeanings, exitCodes, lastingExitCodes } from '@sallyport/cli';
 import { errorStatus } from '@sallyport/core';
 import { describe, expect, test } from 'vitest';
 
@@ -22,6 +22,8 @@ test('docs/exit-codes.md has the table of exit codes', () => {
   expect(Object.fromEntries(rows.map(([, code, name = '']) => [name, Number(code)]))).toEqual(exitCodes);
   for (const [, , name = '', meaning = ''] of rows)
     expect(meaning.startsWith(exitCodeMeanings[name as keyof typeof exitCodes]), meaning).toBe(true);
+  const [last, ...others] = [...lastingExitCodes].reverse();
+  expect(page).toContain(`${others.reverse().join(', ')} and ${last} stay until`);
 });
 
 describe('a table of questions, words or codes has each once', () => {
@@ -39,4 +41,21 @@ describe('links inside the repository lead somewhere', () => {
     const broken = targets.filter((target) => !existsSync(join(root, dirname(page), target)));
     expect(broken).toEqual([]);
   });
+});
+
+test('comments name pages that are there', () => {
+  const sources = globSync(['packages/*/{src,test,bin}/**/*.ts', 'tools/**/*.{ts,mjs}'], { cwd: root });
+  const missing = sources
+    .filter((source) => !source.includes('node_modules'))
+    .flatMap((source) =>
+      [
+        ...readFileSync(join(root, source), 'utf8').matchAll(
+          /^ *(?:\/\/|\/?\*).*?\b((?:[\w-]+\/)*[\w-]+\.md)\b/gm,
+        ),
+      ]
+        .map(([, page = '']) => page)
+        .filter((page) => !existsSync(join(root, page)))
+        .map((page) => `${source}: ${page}`),
+    );
+  expect(missing).toEqual([]);
 });

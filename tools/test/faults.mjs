@@ -1,5 +1,5 @@
 /**
- * `npm run test:faults -- [--runs N] [--seed N]`: the main job with faults at random, N times from a seed. CI makes 200 runs.
+ * `npm run test:faults -- [--runs N] [--seed N]`: the main job with faults at random, N times from a seed. CI makes 100 runs.
  * A run that fails names its seed: `--runs 1 --seed THAT` makes it again.
  */
 import { spawnSync } from 'node:child_process';

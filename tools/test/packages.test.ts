@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +17,19 @@ interface Manifest {
   description: string;
   exports: Record<string, string | { '@sallyport/source': string; types: string; default: string }>;
   bin?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+/** The packages whose types are in these declarations, and in those that they lead to. */
+function packagesIn(doors: readonly string[]): ReadonlySet<string> {
+  const files = new Set(doors);
+  const found = new Set<string>();
+  for (const file of files)
+    for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g))
+      if (from.startsWith('.')) files.add(join(dirname(file), from.replace(/\.(?:ts|js)$/, '.d.ts')));
+      else if (!isBuiltin(from)) found.add(from.split('/', from.startsWith('@') ? 2 : 1).join('/'));
+  return found;
 }
 
 const packages = readdirSync(join(root, 'packages')).map((name) => {
@@ -48,6 +62,19 @@ describe.each(packages)('package $name', ({ name, folder, manifest }) => {
       typeof target === 'string' ? [target] : Object.values(target),
     );
     expect(targets.filter((target) => !existsSync(join(folder, target)))).toEqual([]);
+  });
+
+  test('has types at its doors that need no others than those that come with it', () => {
+    const doors = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [] : join(folder, target.types),
+    );
+    const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+    for (const needed of packagesIn(doors)) {
+      expect(declared).toContain(needed);
+      // What has its types elsewhere gets them from us, or its importer has none.
+      const types = `@types/${needed.replace(/^@(.+)\//, '$1__')}`;
+      if (existsSync(join(root, 'node_modules', types))) expect(declared).toContain(types);
+    }
   });
 
   test('opens its built doors under plain Node.js', () => {

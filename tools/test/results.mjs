@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** @typedef {{passed: number, failed: string[], skipped: string[]}} Results failures and skips by name */
 
@@ -10,6 +11,15 @@ function readJson(file) {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The first line of what was wrong: whoever reads the result may not have the rest.
+ * @param {string[]} messages
+ */
+function reason([message = '']) {
+  const line = stripVTControlCharacters(message).split('\n')[0];
+  return line === '' ? '' : ` (${line})`;
 }
 
 /**
@@ -26,11 +36,11 @@ export function readReport(project, report) {
     for (const test of file.assertionResults) {
       const title = `${name} > ${[...test.ancestorTitles, test.title].join(' > ')}`;
       if (test.status === 'passed') results.passed += 1;
-      else if (test.status === 'failed') results.failed.push(title);
+      else if (test.status === 'failed') results.failed.push(`${title}${reason(test.failureMessages)}`);
       else results.skipped.push(title);
     }
     const told = file.assertionResults.some((/** @type {any} */ test) => test.status === 'failed');
-    if (file.status === 'failed' && !told) results.failed.push(`${name} (${file.message.split('\n')[0]})`);
+    if (file.status === 'failed' && !told) results.failed.push(`${name}${reason([file.message])}`);
   }
   return results;
 }

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { readReport } from './results.mjs';
 
-const one = (title: string, status: string) => ({ ancestorTitles: ['group'], title, status });
+const one = (title: string, status: string, failureMessages: string[] = []) => ({
+  ancestorTitles: ['group'],
+  title,
+  status,
+  failureMessages,
+});
 
 test('a test that did not run is skipped, whatever vitest calls it', () => {
   const assertionResults = ['passed', 'pending', 'skipped', 'todo'].map((status) => one(status, status));
@@ -15,13 +20,19 @@ test('a test that did not run is skipped, whatever vitest calls it', () => {
   });
 });
 
-test('a file that fails counts once for each failed test', () => {
-  const assertionResults = [one('good', 'passed'), one('bad', 'failed')];
+test('a file that fails counts once for each failed test, with what was wrong', () => {
+  const assertionResults = [
+    one('good', 'passed'),
+    one('bad', 'failed', ['Error: \u001b[31mno\u001b[39m\n  at']),
+  ];
   const testResults = [
     { name: '/x/packages/a/src/a.test.ts', status: 'failed', message: '', assertionResults },
   ];
   const { passed, failed } = readReport('packages/a', { testResults });
-  expect({ passed, failed }).toEqual({ passed: 1, failed: ['packages/a: src/a.test.ts > group > bad'] });
+  expect({ passed, failed }).toEqual({
+    passed: 1,
+    failed: ['packages/a: src/a.test.ts > group > bad (Error: no)'],
+  });
 });
 
 test('a file that cannot be loaded is a failure of its own', () => {

@@ -58,11 +58,13 @@ async function oidcProvider(): Promise<void> {
   // What it says of its defaults is not for stdout.
   for (const method of ['info', 'warn'] as const) console[method] = () => undefined;
   const { Provider } = await import('oidc-provider');
+  const { Kept } = await import('./kept.ts');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const server = createServer((request, response) => void callback(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(url, {
+    adapter: Kept,
     clients: [
       {
         client_id: clientId,

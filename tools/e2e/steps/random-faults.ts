@@ -74,19 +74,19 @@ export async function runWith(
   const faultsBeforeTheEnd = async () => {
     for (const fault of faults) {
       if (isOver) return;
-      await Promise.race([
-        bench.proxyBefore(fault.at).holdAfter(fault.after, async () => {
-          if (isOver) return 'pass';
-          const struck = strike(fault, bench, job);
-          // At once: the race may be over before the fault is.
-          revival = revival.then(() => struck).then(({ revive }) => revive?.());
-          const { verdict } = await struck;
-          if (verdict !== 'missed') met.push(fault.kind);
-          return verdict === 'cut' ? 'cut' : 'pass';
-        }),
-        // Nothing more goes by: the rest of the plan has nothing to hit.
-        sleep(3000),
-      ]);
+      const proxy = bench.proxyBefore(fault.at);
+      const hold = proxy.holdAfter(fault.after, async () => {
+        if (isOver) return 'pass';
+        const struck = strike(fault, bench, job);
+        // At once: the race may be over before the fault is.
+        revival = revival.then(() => struck).then(({ revive }) => revive?.());
+        const { verdict } = await struck;
+        if (verdict !== 'missed') met.push(fault.kind);
+        return verdict === 'cut' ? 'cut' : 'pass';
+      });
+      await Promise.race([hold, silence(bench)]);
+      // A fault that had nothing to hit may not strike together with the next, or after the last.
+      proxy.release();
       await revival;
     }
   };
@@ -104,6 +104,12 @@ export async function runWith(
   const outcome = await job.outcome();
   await job.end();
   return { met, outcome };
+}
+
+/** Resolves when nothing has gone by for a while: more will not come. */
+async function silence({ proxies }: StepBench): Promise<void> {
+  const passed = () => proxies.reduce((sum, { seen }) => sum + seen.length, 0);
+  for (let before = -1; before !== passed(); await sleep(3000)) before = passed();
 }
 
 interface Strike {
