@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { unhandledReport } from './unhandled.mjs';
 
 /** @typedef {{passed: number, failed: string[], skipped: string[]}} Results failures and skips by name */
 
@@ -46,6 +47,19 @@ export function readReport(project, report) {
 }
 
 /**
+ * What went wrong outside of any test, each with the first place of its stack that is the project's own.
+ * @param {string} project
+ * @param {{message: string, stack?: string, test?: string}[]} errors
+ */
+export function readUnhandled(project, errors) {
+  return errors.map(({ message, stack = '', test }) => {
+    const place = stack.split('\n').find((line) => /^(?!.*node_modules).*\/(src|test|e2e)\//.test(line));
+    const at = place === undefined ? '' : ` ${place.trim()}`;
+    return `${project}: outside of any test${test ? `, near ${test}` : ''}${reason([message])}${at}`;
+  });
+}
+
+/**
  * Adds up one `nx run-many`: a task that is not a test run counts one, a test run what its report says.
  * @param {string} root
  * @param {string[]} projects folders, each with a report of its own
@@ -75,9 +89,12 @@ export function readRun(root, projects, ok) {
     results.passed += passed;
     results.failed.push(...failed);
     results.skipped.push(...skipped);
-    // Every test passed, and still vitest failed: an error outside of any test, such as an unhandled rejection.
+    const unhandled = readUnhandled(project, readJson(join(root, project, unhandledReport)) ?? []);
+    results.failed.push(...unhandled);
+    // Every test passed, and still vitest failed, for a reason that it did not report.
     const task = tasks?.find(({ taskId }) => taskId === `${basename(project)}:test`);
-    if (failed.length === 0 && task?.status !== 0) results.failed.push(`${project}: the test run itself`);
+    if (failed.length + unhandled.length === 0 && task?.status !== 0)
+      results.failed.push(`${project}: the test run itself`);
   }
   if (!ok && results.failed.length === 0) results.failed.push('nx run-many (its words are above)');
   return results;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readReport } from './results.mjs';
+import { readReport, readUnhandled } from './results.mjs';
 
 const one = (title: string, status: string, failureMessages: string[] = []) => ({
   ancestorTitles: ['group'],
@@ -46,4 +46,13 @@ test('a file that cannot be loaded is a failure of its own', () => {
   ];
   const { failed } = readReport('packages/a', { testResults });
   expect(failed).toEqual(['packages/a: src/a.test.ts (No such module)']);
+});
+
+test('an error outside of any test says what it was and where', () => {
+  const stack = 'Error: lost\n    at node:internal/x\n    at late (/x/packages/a/src/late.ts:3:1)';
+  expect(
+    readUnhandled('packages/a', [{ message: 'Unhandled Rejection: lost', stack, test: 'a > b' }]),
+  ).toEqual([
+    'packages/a: outside of any test, near a > b (Unhandled Rejection: lost) at late (/x/packages/a/src/late.ts:3:1)',
+  ]);
 });
