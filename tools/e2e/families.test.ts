@@ -23,7 +23,10 @@ async function answer(request: IncomingMessage): Promise<{ type: string; text: s
 }
 
 const upstream = createServer((request, response) => {
-  void answer(request).then(({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text));
+  void answer(request).then(
+    ({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text),
+    () => undefined, // the command was ended amid it
+  );
 });
 
 const voices = new WebSocketServer({ noServer: true });

@@ -16,25 +16,28 @@ test("the README's program asks an upstream for models, messages, files and voic
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
-    void request.toArray().then((chunks) => {
-      const body = Buffer.concat(chunks as Buffer[]).toString();
-      asked.push(`${method} ${url} ${String(headers.authorization)}`);
-      if (method === 'POST' && url === '/v1/messages') {
-        expect(headers.accept).toBe('text/event-stream');
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write('event: message_start\ndata: {"n":1}\n\n');
-        return void response.end('event: message_stop\ndata: {"n":2}\n\n');
-      }
-      if (url === '/v1/files/file_1/content') return void response.end('some text\n');
-      if (url === '/v1/files') expect(body).toMatch(/name="file"; filename="notes.txt"[^]*some text/);
-      return void response.end(
-        JSON.stringify({
-          id: 'file_1',
-          data: [{ id: 'model_1' }],
-          input_tokens: JSON.stringify(body).length,
-        }),
-      );
-    });
+    void request.toArray().then(
+      (chunks) => {
+        const body = Buffer.concat(chunks as Buffer[]).toString();
+        asked.push(`${method} ${url} ${String(headers.authorization)}`);
+        if (method === 'POST' && url === '/v1/messages') {
+          expect(headers.accept).toBe('text/event-stream');
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.write('event: message_start\ndata: {"n":1}\n\n');
+          return void response.end('event: message_stop\ndata: {"n":2}\n\n');
+        }
+        if (url === '/v1/files/file_1/content') return void response.end('some text\n');
+        if (url === '/v1/files') expect(body).toMatch(/name="file"; filename="notes.txt"[^]*some text/);
+        return void response.end(
+          JSON.stringify({
+            id: 'file_1',
+            data: [{ id: 'model_1' }],
+            input_tokens: JSON.stringify(body).length,
+          }),
+        );
+      },
+      () => undefined, // whoever asked hung up amid it
+    );
   }).listen(0, '127.0.0.1');
   const said: unknown[] = [];
   const sockets = new WebSocketServer({ server });

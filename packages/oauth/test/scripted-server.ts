@@ -31,8 +31,9 @@ export async function startScriptedServer(now: () => number = Date.now) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     void (async () => {
-      let text = '';
-      for await (const chunk of request) text += String(chunk);
+      const chunks = await request.toArray().catch(() => undefined);
+      if (chunks === undefined) return; // the client hung up amid it
+      const text = Buffer.concat(chunks as Buffer[]).toString();
       const { pathname: path } = new URL(request.url ?? '/', baseUrl);
       const { method = '', headers } = request;
       const seen = { method, path, headers, body: parse(text, headers['content-type']), at: now() };

@@ -32,13 +32,16 @@ export async function startService(told: Record<string, Answer | ((seen: Seen) =
   const answering: Answering = typeof told === 'function' ? told : (request) => among(told, request);
   const seen: Seen[] = [];
   const server = createServer((incoming, response) => {
-    void incoming.toArray().then((chunks) => {
-      const { method = '', url = '', headers } = incoming;
-      const request = { method, url, headers, body: parsed(Buffer.concat(chunks as Buffer[]).toString()) };
-      seen.push(request);
-      const answer = answering(request, response);
-      if (answer) send(response, answer);
-    });
+    void incoming.toArray().then(
+      (chunks) => {
+        const { method = '', url = '', headers } = incoming;
+        const request = { method, url, headers, body: parsed(Buffer.concat(chunks as Buffer[]).toString()) };
+        seen.push(request);
+        const answer = answering(request, response);
+        if (answer) send(response, answer);
+      },
+      () => undefined, // whoever asked hung up amid it
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

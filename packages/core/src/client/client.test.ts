@@ -19,10 +19,13 @@ let seen: (IncomingMessage & { body: string })[];
 beforeEach(async () => {
   seen = [];
   server = createServer((request, response) => {
-    void request.toArray().then((chunks) => {
-      seen.push(Object.assign(request, { body: Buffer.concat(chunks as Buffer[]).toString() }));
-      answer(request, response);
-    });
+    void request.toArray().then(
+      (chunks) => {
+        seen.push(Object.assign(request, { body: Buffer.concat(chunks as Buffer[]).toString() }));
+        answer(request, response);
+      },
+      () => undefined, // whoever asked hung up amid it
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -19,7 +19,12 @@ export interface ScriptedUpstream extends AsyncDisposable {
 
 export async function scriptedUpstream(port = 0): Promise<ScriptedUpstream> {
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => void take(request, response));
+  const server = createServer((request, response) => {
+    void request.toArray().then(
+      (chunks) => take(request, Buffer.concat(chunks as Buffer[]), response),
+      () => undefined, // whoever asked hung up amid it
+    );
+  });
   const upstream = {
     url: '',
     seen,
@@ -30,9 +35,9 @@ export async function scriptedUpstream(port = 0): Promise<ScriptedUpstream> {
       await once(server, 'close');
     },
   };
-  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  function take(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
     const { method = '', url = '', headers } = request;
-    const one = { method, url, headers, body: Buffer.concat((await request.toArray()) as Buffer[]) };
+    const one = { method, url, headers, body };
     seen.push(one);
     upstream.answer(one, response);
   }

@@ -36,31 +36,34 @@ function streamTo(response: ServerResponse): void {
 
 const server = createServer((request, response) => {
   const { method = '', url = '', headers } = request;
-  void request.toArray().then((chunks) => {
-    const body = Buffer.concat(chunks as Buffer[]).toString('latin1');
-    console.log(JSON.stringify({ method, url, headers, body }));
-    const json = (value: unknown, status = 200) =>
-      void response
-        .writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_vendor' })
-        .end(JSON.stringify(value));
-    const path = url.split('?', 1)[0] ?? '';
-    if (path === '/v1/models')
-      return json({
-        data: [{ type: 'model', id: 'model-1', display_name: 'One', created_at: file.created_at }],
-        ...{ has_more: false, first_id: 'model-1', last_id: 'model-1' },
-      });
-    if (path === '/v1/agents') return json({ data: [], next_page: null });
-    if (path === '/v1/messages/count_tokens') return json({ input_tokens: 7 });
-    if (path === '/v1/messages' && body.includes('"overload"'))
-      return json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529);
-    if (path === '/v1/messages') return body.includes('"stream":true') ? streamTo(response) : json(message);
-    if (path === '/v1/files/file_1/content')
-      return void response.writeHead(200, { 'content-type': 'text/plain' }).end('some text');
-    if (path === '/v1/files/file_1' && method === 'DELETE')
-      return json({ id: 'file_1', type: 'file_deleted' });
-    if (path === '/v1/files') return json(file);
-    return json({ type: 'error', error: { type: 'not_found_error', message: path } }, 404);
-  });
+  void request.toArray().then(
+    (chunks) => {
+      const body = Buffer.concat(chunks as Buffer[]).toString('latin1');
+      console.log(JSON.stringify({ method, url, headers, body }));
+      const json = (value: unknown, status = 200) =>
+        void response
+          .writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_vendor' })
+          .end(JSON.stringify(value));
+      const path = url.split('?', 1)[0] ?? '';
+      if (path === '/v1/models')
+        return json({
+          data: [{ type: 'model', id: 'model-1', display_name: 'One', created_at: file.created_at }],
+          ...{ has_more: false, first_id: 'model-1', last_id: 'model-1' },
+        });
+      if (path === '/v1/agents') return json({ data: [], next_page: null });
+      if (path === '/v1/messages/count_tokens') return json({ input_tokens: 7 });
+      if (path === '/v1/messages' && body.includes('"overload"'))
+        return json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529);
+      if (path === '/v1/messages') return body.includes('"stream":true') ? streamTo(response) : json(message);
+      if (path === '/v1/files/file_1/content')
+        return void response.writeHead(200, { 'content-type': 'text/plain' }).end('some text');
+      if (path === '/v1/files/file_1' && method === 'DELETE')
+        return json({ id: 'file_1', type: 'file_deleted' });
+      if (path === '/v1/files') return json(file);
+      return json({ type: 'error', error: { type: 'not_found_error', message: path } }, 404);
+    },
+    () => undefined, // whoever asked hung up amid it
+  );
 });
 const voices = new WebSocketServer({ noServer: true });
 server.on('upgrade', (request, socket, head) => {

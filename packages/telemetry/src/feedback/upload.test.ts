@@ -46,13 +46,16 @@ type Answer =
 async function startService(...answers: Answer[]) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
-    void buffer(request).then((body) => {
-      const index = received.push({ headers: request.headers, ...partsOf(body) });
-      const answer = answers[Math.min(index, answers.length) - 1]!;
-      if (answer === 'hang') return;
-      response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-      response.end(JSON.stringify(answer.body));
-    });
+    void buffer(request).then(
+      (body) => {
+        const index = received.push({ headers: request.headers, ...partsOf(body) });
+        const answer = answers[Math.min(index, answers.length) - 1]!;
+        if (answer === 'hang') return;
+        response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+        response.end(JSON.stringify(answer.body));
+      },
+      () => undefined, // the upload was given up amid it
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -192,9 +192,9 @@ export class FakeService {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString('utf8');
+    const chunks = await request.toArray().catch(() => undefined);
+    if (chunks === undefined) return; // the bridge hung up amid it
+    const text = Buffer.concat(chunks as Buffer[]).toString('utf8');
     const call = this.#note(request, text === '' ? undefined : JSON.parse(text));
     const scripted = this.#scripts.get(call.route)?.shift();
     if (scripted?.hang) return;
