@@ -120,6 +120,7 @@ describe('while the gateway starts', () => {
     await arrived;
     await open();
     expect((await refused)[1].statusCode).toBe(401);
+    socket.on('error', () => undefined).terminate();
   });
 
   test('what follows a handshake at once is not lost', async () => {

@@ -112,7 +112,7 @@ describe('an upgrade', () => {
 
   test('with a broken handshake is 400', async () => {
     await using served = await serve({ handlers: echoing });
-    const socket = connect(served.port, '127.0.0.1');
+    const socket = connect(served.port, '127.0.0.1').on('error', () => undefined);
     const lines = Object.entries({ ...good, 'sec-websocket-version': '8', 'sec-websocket-key': 'short' });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     socket.write(

@@ -18,7 +18,8 @@ export class RawConnection implements Disposable {
   }
 
   async exchange(request: string): Promise<RawAnswer> {
-    this.#socket ??= connect(this.#port, '127.0.0.1');
+    // A reset between two requests is no fault of either: whoever waits for bytes is told.
+    this.#socket ??= connect(this.#port, '127.0.0.1').on('error', () => undefined);
     this.#socket.write(request);
     const end = await this.#until(() => this.#bytes.indexOf('\r\n\r\n'));
     const head = this.#take(end + 4)

@@ -248,7 +248,7 @@ describe('too large', () => {
   test('whoever waits for 100 Continue sends nothing of what is refused', async () => {
     const { port } = await serveFeedback();
     const ask = async (more: string) => {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
       onTestFinished(() => void socket.destroy());
       socket.write(
         `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nExpect: 100-continue\r\n` +

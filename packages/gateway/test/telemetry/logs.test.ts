@@ -279,7 +279,7 @@ test.each(['/v1/logs', '/api/event_logging/v2/batch'])(
   'a body that says that it is too large is refused before a byte of it comes (%s)',
   async (path) => {
     const { port } = await serveTelemetry();
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     onTestFinished(() => void socket.destroy());
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nX-Service-Name: x\r\n`;
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${8 * 1024 ** 2 + 1}\r\n\r\n`);
