@@ -37,7 +37,7 @@ export {
   type WakeListener,
   type Wakeups,
 } from './ports.ts';
-export { createLocalWakeups } from './wakeups.ts';
+export { createLocalWakeups, unseenChangesMs } from './wakeups.ts';
 
 // Lists by page
 export {

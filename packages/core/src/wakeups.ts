@@ -1,5 +1,8 @@
 import type { WakeListener, Wakeups } from './ports.ts';
 
+/** What another process did to the same store without a wake-up here (an operator's command) is looked for this often, in ms. */
+export const unseenChangesMs = 2000;
+
 /** Wake-ups within one process. A replica's bus wraps it. */
 export function createLocalWakeups(): Wakeups {
   /** Lists that are never changed: nearly all are of one, of which there are thousands, and a set is three times as large. */

@@ -1,14 +1,14 @@
+import { unseenChangesMs } from '@sallyport/core';
 import { Coalesced } from './coalesced.ts';
 import type { Context } from './context.ts';
 import { dismissBridge } from './dismiss.ts';
 import type { PollQueue } from './queue.ts';
 
-const checkMs = 2000;
 const idsPerRead = 500;
 
 /**
  * Another process (an operator's command) deletes environments without a word to this one: their polls that are held here end
- * within `checkMs`, as if they had been deleted here.
+ * within `unseenChangesMs`, as if they had been deleted here.
  */
 export class UnseenDeletions extends Coalesced {
   readonly #context: Context;
@@ -24,7 +24,7 @@ export class UnseenDeletions extends Coalesced {
 
   tick(): void {
     const now = this.#context.clock.monotonic();
-    if (now - this.#checkedAt < checkMs) return;
+    if (now - this.#checkedAt < unseenChangesMs) return;
     this.#checkedAt = now;
     this.wake();
   }

@@ -1,4 +1,9 @@
-import type { GrantListener, Grants as GrantWatch, Wakeups } from '@sallyport/core';
+import {
+  unseenChangesMs,
+  type GrantListener,
+  type Grants as GrantWatch,
+  type Wakeups,
+} from '@sallyport/core';
 import { endedBefore, type Context } from './context.ts';
 import type { Role } from './records.ts';
 import { permissionsOf } from './roles.ts';
@@ -9,8 +14,6 @@ export interface Grants extends GrantWatch {
   stands(grantId: string, permission?: string): Promise<boolean>;
 }
 
-/** Another process may revoke without a word to this one: then a watch learns of it within this time. */
-const checkMs = 2000;
 const idsPerRead = 500;
 const topic = 'grants';
 
@@ -36,7 +39,8 @@ export function createGrants(context: Context): Grants {
   function arm(): void {
     if (isArmed || watched.size === 0) return;
     isArmed = true;
-    clock.after(checkMs, () => {
+    // Another process may revoke without a word to this one.
+    clock.after(unseenChangesMs, () => {
       isArmed = false;
       check();
       arm();
