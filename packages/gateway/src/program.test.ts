@@ -86,6 +86,26 @@ describe('start', () => {
     expect(await gateway.stop(signal)).toBe(0);
   });
 
+  test.each([
+    ['cannot be written, as on a full disk,', '2</dev/null'],
+    ['nobody reads any more', ''],
+  ])('a log that %s neither ends it nor keeps it from ending', async (_how, redirection) => {
+    const args = ['start', '--port', '0', '--log-level', 'info', '--data-dir', join(directory, 'unread')];
+    const command = [process.execPath, '--conditions=@sallyport/source', main, ...args];
+    const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...command], {
+      env: { PATH: process.env['PATH'], HOME: directory },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.stderr.destroy();
+    const exited = once(child, 'exit');
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const url = line.replace('listening on ', '');
+    for (let i = 0; i < 3; i++) expect((await fetch(`${url}/v1/nothing`)).status).toBe(404);
+    child.kill();
+    expect(await exited).toEqual([0, null]);
+  });
+
   test('of five gateways that start at once on the same data one serves, and the others say which', async () => {
     const args = ['start', '--port', '0', '--data-dir', join(directory, 'race')];
     const gateways = Array.from({ length: 5 }, () => program(args));

@@ -10,6 +10,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', (error) => {
     if (!isClosedPipe(error)) throw error;
   });
+  // What goes there is for whoever looks: a terminal that is gone, or a full disk, must not end a gateway.
+  process.stderr.on('error', () => undefined);
   try {
     await createProgram().parseAsync(argv);
   } catch (error) {

@@ -1,11 +1,9 @@
 import { secretHeaders } from '@sallyport/core/contract';
-import { destination, pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
+import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
+import { stderrLines } from './stderr-lines.ts';
 
 /** JSON lines on stderr; stdout is for what scripts read. Credentials in headers are redacted wherever headers are logged. */
-export function createLog(
-  level: string,
-  to: DestinationStream = destination({ dest: 2, sync: false }),
-): Logger {
+export function createLog(level: string, to: DestinationStream = stderrLines): Logger {
   const paths = secretHeaders.flatMap((name) => [`headers["${name}"]`, `*.headers["${name}"]`]);
   return pino(
     {
