@@ -30,6 +30,8 @@ export class Upload extends Readable {
     request.once('end', this.#onEnd);
     request.once('close', this.#onClose);
     request.on('error', ignore);
+    // It may break off before anybody reads it; without a listener that would end the process.
+    this.on('error', ignore);
   }
 
   override _read(): void {

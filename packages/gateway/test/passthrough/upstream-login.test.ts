@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +18,8 @@ const json = (body: unknown) =>
 
 /** An upstream with an authorization server: it takes `token-N` for the current N alone, and rotates refresh tokens. */
 async function vendor() {
-  const state = { current: 1, refreshes: 0, ended: false, refuses: '' };
-  const upstream = await rawUpstream((socket, head, body) => {
+  const state = { current: 1, refreshes: 0, ended: false, refuses: '', asked: () => Promise.resolve() };
+  const upstream = await rawUpstream(async (socket, head, body) => {
     const origin = `http://127.0.0.1:${upstream.port}`;
     if (head.includes('/.well-known/'))
       return socket.write(
@@ -31,6 +32,7 @@ async function vendor() {
         }),
       );
     if (head.startsWith('POST /v1/oauth/token')) {
+      await state.asked();
       const isKnown = String(body).includes(`refresh-${state.current}`);
       if (!isKnown || state.ended)
         return socket.write(
@@ -94,6 +96,27 @@ test('the login goes along in place of the callers’ credentials, and is renewe
   expect(state.refreshes).toBe(1);
   expect(upstream.heads.join()).not.toContain('Bearer access');
   expect(lines.join('')).not.toMatch(/token-\d|refresh-\d/);
+});
+
+test('a caller that hangs up amid an upload while the login is renewed ends nothing', async () => {
+  const { upstream, state } = await vendor();
+  await using _upstream = upstream;
+  const { served, call } = await loggedIn(upstream.url, -1);
+  await using _served = served;
+  const asked = Promise.withResolvers<undefined>();
+  const gone = Promise.withResolvers<undefined>();
+  state.asked = () => (asked.resolve(undefined), gone.promise);
+  served.listener.server.once('connection', (socket: Socket) =>
+    socket.once('close', () => gone.resolve(undefined)),
+  );
+  const caller = connect(Number(new URL(served.url).port), '127.0.0.1').on('error', () => undefined);
+  caller.write(
+    'POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer access\r\nContent-Length: 99999\r\n\r\n',
+  );
+  await asked.promise;
+  caller.resetAndDestroy();
+  await gone.promise;
+  expect(await (await call('/v1/models')).text()).toBe('ok ');
 });
 
 test('a token that the upstream refuses is renewed, and the request goes again: once', async () => {
