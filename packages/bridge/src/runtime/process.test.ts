@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '@sallyport/core';
 import { ManualClock } from '@sallyport/core/testing';
@@ -8,6 +7,7 @@ import { shellExecutor } from './process.ts';
 import { temporaryFolder } from './testing/bench.ts';
 import { openLivingPipe } from './testing/living-pipe.ts';
 import { Recorder } from './testing/recorder.ts';
+import { exhaust, starved } from './testing/starved.ts';
 
 interface Output {
   readonly type: string;
@@ -33,16 +33,13 @@ function execute(
   return { execution, output, says };
 }
 
-const exhaust = `try { for (;;) openSync('/dev/null'); } catch {}`;
-
 /** Begins and kills a session in a program that takes all file descriptors `before` or `after` it begins; gives what came of it. */
 function withoutDescriptors(session: {
   readonly command: string;
   readonly before: string;
   readonly after: string;
 }): unknown {
-  const script = `
-    import { openSync } from 'node:fs';
+  return starved(`
     import { systemClock } from '@sallyport/core';
     import { shellExecutor } from ${JSON.stringify(join(import.meta.dirname, 'process.ts'))};
     const job = { sessionId: 's' + process.pid, workId: 'w', environmentId: 'e', directory: '/', emit: (type, data) => said.push(data.text) };
@@ -53,13 +50,7 @@ function withoutDescriptors(session: {
     const execution = execute(job);
     ${session.after}
     execution.signal('SIGKILL');
-    console.log(JSON.stringify([await execution.ended, said]));`;
-  const args = ['-C', '@sallyport/source', '--input-type=module', '-e', script];
-  const output = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, ...args], {
-    cwd: import.meta.dirname,
-    encoding: 'utf8',
-  });
-  return JSON.parse(output);
+    console.log(JSON.stringify([await execution.ended, said]));`);
 }
 
 describe('the process of a session', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock, type Clock } from '@sallyport/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../testing/bench.ts';
+import { exhaust, starved } from '../testing/starved.ts';
 import { runGit, type GitCall } from './git.ts';
 
 /** A second is a millisecond. */
@@ -38,4 +39,14 @@ test('nor where git is given up', async () => {
   const reason = new Error('left');
   abort.abort(reason);
   await expect(ended).rejects.toBe(reason);
+});
+
+test('git that cannot be started for want of file descriptors is a failure, not the end of the bridge', () => {
+  const said = starved(`
+    import { systemClock } from '@sallyport/core';
+    import { runGit } from ${JSON.stringify(join(import.meta.dirname, 'git.ts'))};
+    ${exhaust}
+    const call = { directory: '/', clock: systemClock, timeoutMs: 1000 };
+    console.log(JSON.stringify(await runGit(['version'], call).catch(String)));`);
+  expect(said).toMatch(/^GitError: .*EMFILE/);
 });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import type { Clock, Timer } from '@sallyport/core';
 import { toError } from '../failure.ts';
 import { markVariables, signalGroup, type Mark } from '../process-tree.ts';
@@ -66,7 +66,8 @@ export type TakeOutput = (chunk: Buffer) => boolean;
 export async function readGit(args: readonly string[], call: GitCall, take: TakeOutput): Promise<void> {
   const { directory, clock, timeoutMs, signal, mark, env } = call;
   signal?.throwIfAborted();
-  const child = spawn('git', [...fixed, ...args], {
+  // Out of file descriptors it has no pipes at all, whatever the type of `spawn` says.
+  const child: ChildProcess = spawn('git', [...fixed, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(process.env), ...(mark && markVariables(mark)), ...env },
     // Without a terminal of its own it cannot prompt there either; and a group ends as one.
@@ -83,8 +84,8 @@ export async function readGit(args: readonly string[], call: GitCall, take: Take
   /** What is there already is read before. */
   const leavePipes = () =>
     setImmediate(() => {
-      child.stdout.destroy();
-      child.stderr.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     });
   /** Why it ends, where that is not its own doing. */
   let why: Error | 'enough' | undefined;
@@ -97,7 +98,7 @@ export async function readGit(args: readonly string[], call: GitCall, take: Take
   );
   signal?.addEventListener('abort', kill, { once: true });
   let words = '';
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     if (why !== undefined) return;
     try {
       if (!take(chunk)) endIt('enough');
@@ -105,7 +106,7 @@ export async function readGit(args: readonly string[], call: GitCall, take: Take
       endIt(toError(error));
     }
   });
-  child.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-mostWordsBytes)));
+  child.stderr?.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(-mostWordsBytes)));
   try {
     const code = await new Promise<number | null>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) => {
