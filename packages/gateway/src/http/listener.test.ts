@@ -100,6 +100,13 @@ test.skipIf(process.platform !== 'linux')('a caller that is gone without a word 
   socket.destroy();
 });
 
+test('a connection that the system does not let it accept ends nothing', async () => {
+  await starting(0);
+  await open();
+  listener.server.emit('error', new Error('accept EMFILE')); // as Node does where libuv cannot help itself
+  expect((await fetch(`http://127.0.0.1:${listener.port}/healthz`)).status).toBe(200);
+});
+
 describe('while the gateway starts', () => {
   test('an upgrade is held like any request, and then made', async () => {
     const { arrived } = await starting(1);

@@ -81,6 +81,8 @@ export async function listen({ host, port, ...options }: ListenOptions): Promise
   });
   server.listen({ host, port });
   await once(server, 'listening');
+  // A connection that could not be accepted, as without file descriptors: whoever it was of comes again.
+  server.on('error', () => undefined);
   return {
     server,
     port: (server.address() as AddressInfo).port,

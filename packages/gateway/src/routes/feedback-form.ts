@@ -49,9 +49,7 @@ export async function readFeedbackForm(
       reading.catch(fail);
     });
     parser.once('partsLimit', () => fail(invalidForm('form', 'has too many parts')));
-    parser.once('error', (cause: Error) =>
-      fail(invalidForm('form', 'breaks off, or is not multipart', cause)),
-    );
+    parser.on('error', (cause: Error) => fail(invalidForm('form', 'breaks off, or is not multipart', cause)));
     const parsed = new Promise<void>((resolve) => parser.once('finish', () => resolve()));
     request.once('error', (cause) => fail(invalidForm('form', 'breaks off', cause)));
     request.once('close', () => request.complete || fail(invalidForm('form', 'breaks off')));
