@@ -1,4 +1,4 @@
-import { spawn, type SpawnOptionsWithStdioTuple } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptionsWithStdioTuple } from 'node:child_process';
 import type { Context } from '../context.ts';
 
 /**
@@ -30,9 +30,10 @@ function isShownBy(pager: string | undefined, text: string, env: NodeJS.ProcessE
     env: { LESS: 'FRX', LV: '-c', ...env },
     stdio: ['pipe', 'inherit', 'inherit'],
   };
-  const child = pager === undefined ? spawn('less', [], options) : spawn('/bin/sh', ['-c', pager], options);
-  child.stdin.on('error', () => undefined); // it was left before the end
-  child.stdin.end(text);
+  // Out of file descriptors it has no pipe, whatever the type of `spawn` says.
+  const child: ChildProcess =
+    pager === undefined ? spawn('less', [], options) : spawn('/bin/sh', ['-c', pager], options);
+  child.stdin?.on('error', () => undefined).end(text); // it may be left before the end
   return new Promise((resolve) => {
     child.once('error', () => resolve(false));
     child.once('close', (code) => resolve(code !== 127));

@@ -35,6 +35,7 @@ export async function upgrade(
   });
   request.setTimeout(patienceMs, () => request.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
   request.on('error', () => undefined); // also what comes after the answer
+  request.once('upgrade', (_answer, socket) => socket.on('error', () => undefined).destroy());
   request.end();
   try {
     const [answer] = (await Promise.race([once(request, 'upgrade'), once(request, 'response')])) as [
