@@ -17,6 +17,9 @@ export function integerParam(min: number, max: number) {
     .pipe(z.number().int().min(min).max(max));
 }
 
+/** The same request under the same key is done once; what is another one under it is refused. */
+export const IdempotencyKey = z.exactOptional(z.string().min(1).max(255));
+
 export const Deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) });
 
 /** An account as records show it. */

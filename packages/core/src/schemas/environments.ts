@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integerParam, JsonObject, ShownAccount, Timestamp } from './common.ts';
+import { IdempotencyKey, integerParam, JsonObject, ShownAccount, Timestamp } from './common.ts';
 
 /** A remote compute environment; the bridge's share its id space. */
 export const ManagedEnvironment = z.looseObject({
@@ -18,7 +18,7 @@ const MachineName = z.string().min(1).max(256);
 const Directory = z.string().min(1).max(4096);
 
 export const CreateEnvironmentHeaders = z.object({
-  'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
+  'idempotency-key': IdempotencyKey,
 });
 
 export const CreateEnvironmentRequest = z.looseObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionStatuses } from '../session-statuses.ts';
 import { Email } from './admin.ts';
-import { integerParam, JsonObject, ShownAccount, Timestamp, Uuid } from './common.ts';
+import { IdempotencyKey, integerParam, JsonObject, ShownAccount, Timestamp, Uuid } from './common.ts';
 
 /** Of one request that creates a session or appends to one. */
 const maxEventsPerRequest = 500;
@@ -43,7 +43,7 @@ export const CreateSessionHeaders = z.object({
   'vendor-client-feature': z.string().min(1),
   'x-organization-uuid': Uuid.min(1),
   'x-environment-runner-version': z.string().min(1),
-  'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
+  'idempotency-key': IdempotencyKey,
 });
 
 export const CreateSessionRequest = z.looseObject({

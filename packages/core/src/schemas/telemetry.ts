@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { severities, type SeverityName } from '../severities.ts';
 import { Email } from './admin.ts';
-import { integerParam, Timestamp, Uuid } from './common.ts';
+import { IdempotencyKey, integerParam, Timestamp, Uuid } from './common.ts';
 
 /** OTLP `AnyValue`: one of the members is set. */
 export const AnyValue = z.looseObject({
@@ -32,11 +32,11 @@ const SentAt = z.exactOptional(z.string()).describe("the sender's clock: epoch m
 
 export const EventBatchHeaders = z.object({
   'x-service-name': z.string().min(1),
-  'idempotency-key': z.exactOptional(z.string().min(1).max(255)),
+  'idempotency-key': IdempotencyKey,
   'x-sent-at': SentAt,
 });
 
-export const ExportLogsHeaders = z.object({ 'x-sent-at': SentAt });
+export const ExportLogsHeaders = z.object({ 'idempotency-key': IdempotencyKey, 'x-sent-at': SentAt });
 
 /**
  * The events' number is checked before their form: more than `maxEvents` is 413 even if one is malformed. So the row takes

@@ -1,5 +1,10 @@
 import type { Clock } from '@sallyport/core';
-import { logsAnswerJson, logsAnswerProtobuf, type TelemetryEngine } from '@sallyport/telemetry/server';
+import {
+  logsAnswerJson,
+  logsAnswerProtobuf,
+  type Delivery,
+  type TelemetryEngine,
+} from '@sallyport/telemetry/server';
 import { contract, type TelemetryRecord } from '@sallyport/core/contract';
 import type { Handlers, SseFrame } from '../http/handler.ts';
 import { isProtobuf } from '../http/otlp-refusal.ts';
@@ -22,19 +27,15 @@ export function telemetryHandlers(
   }
 
   return {
-    batch: ({ caller, headers, body }) => {
-      const idempotencyKey = headers['idempotency-key'];
-      return engine.ingestBatch(caller, body.events, {
+    batch: ({ caller, headers, body }) =>
+      engine.ingestBatch(caller, body.events, {
         serviceName: headers['x-service-name'],
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-        ...sentAtOf(headers['x-sent-at']),
-      });
-    },
+        ...deliveryOf(headers),
+      }),
 
     async logs({ caller, headers, body, request }) {
       const encoding = isProtobuf(request) ? 'protobuf' : 'json';
-      const sent = sentAtOf(headers['x-sent-at']);
-      const answer = await engine.ingestLogs(caller, { encoding, bytes: body }, sent);
+      const answer = await engine.ingestLogs(caller, { encoding, bytes: body }, deliveryOf(headers));
       return encoding === 'protobuf' ? logsAnswerProtobuf(answer) : logsAnswerJson(answer);
     },
 
@@ -85,9 +86,17 @@ async function* toFrames(afterId: number, records: AsyncIterable<TelemetryRecord
   for await (const record of records) yield { id: String(record.id), data: record };
 }
 
-/** The time of `x-sent-at`, if it is one. */
-function sentAtOf(header: string | undefined): { sentAt?: number } {
-  if (header === undefined) return {};
-  const sentAt = /^\d{1,16}$/.test(header) ? Number(header) : Date.parse(header);
-  return Number.isSafeInteger(sentAt) ? { sentAt } : {};
+/** What the headers say of it; an `x-sent-at` that is no time says nothing. */
+function deliveryOf({
+  'idempotency-key': idempotencyKey,
+  'x-sent-at': sent = '',
+}: {
+  readonly 'idempotency-key'?: string;
+  readonly 'x-sent-at'?: string;
+}): Delivery {
+  const sentAt = /^\d{1,16}$/.test(sent) ? Number(sent) : Date.parse(sent);
+  return {
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(Number.isSafeInteger(sentAt) && { sentAt }),
+  };
 }

@@ -103,6 +103,7 @@ const calls: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   unlock: (client) => client.admin.unlockPerson({ params: { account_id: 'account_uuid' } }),
   logs: (client) =>
     client.telemetry.logs({
+      headers: { 'idempotency-key': 'a8c1' },
       body: {
         resourceLogs: [
           {

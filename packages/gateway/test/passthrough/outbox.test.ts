@@ -7,6 +7,8 @@ import { ManualClock } from '@sallyport/core/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openOutbox } from '../../src/passthrough/outbox.ts';
 import { openEmbeddedStore, type EmbeddedStore } from '../../src/store/embedded/store.ts';
+import { lossyLine } from '../lossy-line.ts';
+import { serveTelemetry } from '../telemetry/serve-telemetry.ts';
 import { until } from './raw-upstream.ts';
 import { scriptedUpstream, type ScriptedUpstream, type SeenRequest } from './scripted-upstream.ts';
 import { through } from './through.ts';
@@ -138,6 +140,28 @@ test('while it is away requests are accepted, and go later: in order, as they ca
   expect(upstream.seen[0]?.headers['x-sent-at']).toBeUndefined();
   expect(count('forwarded_total')).toBe(4);
   expect((await batch(url, 'five')).headers.get('x-own')).toBe('yes');
+});
+
+test('where answers are lost on the way, another gateway stores batches and logs once', async () => {
+  const other = await serveTelemetry();
+  await using line = await lossyLine(other.url);
+  const { url, clock, count } = await keeping(line, { 'upstream.credential': 'access' });
+  const logs = (body: string) =>
+    fetch(`${url}/v1/logs`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer access', 'content-type': 'application/json' },
+      body,
+    });
+  const ofLogs = (name: string) =>
+    JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ eventName: name }] }] }] });
+  for (const answer of [await batch(url, 'one'), await logs(ofLogs('two')), await logs(ofLogs('three'))])
+    expect(answer.status).toBe(200);
+  while (count('requests') !== 0) {
+    await until(() => clock.timers > 0 || count('requests') === 0);
+    await clock.advance(500);
+  }
+  expect([line.lost(), count('forwarded_total')]).toEqual([3, 3]);
+  expect((await other.stored()).map(({ eventName }) => eventName)).toEqual([null, null, 'two', 'three']);
 });
 
 test('Retry-After is waited for, and who comes meanwhile stands behind', async () => {

@@ -10,6 +10,7 @@ import { createExporter, createTelemetryEngine, type ExportConfig } from '@sally
 import { createRecordReads, randomLogsRequest } from '@sallyport/telemetry/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbeddedStore } from '../../src/store/embedded/store.ts';
+import { lossyLine } from '../lossy-line.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { serveTelemetry } from './serve-telemetry.ts';
 
@@ -187,6 +188,26 @@ test('a failing endpoint is tried again, after what it asks for, and nothing ove
   await vi.waitUntil(async () => (await head()).exportedTo === 2);
   expect(endpoint.requests.map(({ names }) => names.join())).toEqual(['a', 'a', 'a', 'a', 'a', 'b']);
   expect(exporter.stats()).toMatchObject({ exported: 2, failing: undefined });
+});
+
+test('where answers are lost on the way, another gateway stores every record once', async () => {
+  const other = await serveTelemetry();
+  await using line = await lossyLine(other.url);
+  const { send, clock, startExport, head } = await openStore();
+  const exporter = startExport(`${line.url}/v1/logs`, {
+    headers: { authorization: 'Bearer access' },
+    maxRecords: 2,
+  });
+  // What is alike in every byte, but is stored twice here, is twice there.
+  for (const names of [['a', 'b'], ['c'], ['c']]) await send(...names);
+  while ((await head()).exportedTo < 4) {
+    const { retries } = exporter.stats();
+    await vi.waitUntil(async () => exporter.stats().retries > retries || (await head()).exportedTo === 4);
+    await clock.advance(60_000);
+  }
+  expect(line.lost()).toBeGreaterThan(1);
+  const bodies = (await other.stored()).map(({ body }) => body);
+  expect(bodies).toEqual(['a', 'b', 'c', 'c'].map((stringValue) => ({ stringValue })));
 });
 
 test.each([

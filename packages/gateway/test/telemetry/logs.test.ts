@@ -42,6 +42,44 @@ test('a full success: `{}` in JSON, no bytes in protobuf, and both records are t
   expect(two).toEqual(one);
 });
 
+test.each([
+  ['JSON', json, asJson],
+  ['protobuf', protobuf, Buffer.from(asProtobuf)],
+] as const)(
+  'what comes again under its idempotency key, in %s, is stored once',
+  async (_name, type, body) => {
+    const { post, stored } = await serveTelemetry();
+    const keyed = { ...type, 'idempotency-key': 'k' };
+    const zipped = { ...keyed, 'content-encoding': 'gzip' };
+    for (const answer of [
+      await post(body, keyed),
+      await post(body, keyed),
+      await post(gzipSync(body), zipped),
+    ])
+      expect([answer.status, (await answer.text()).replace('{}', '')]).toEqual([200, '']);
+    expect(await stored()).toHaveLength(1);
+    await post(body, { ...type, 'idempotency-key': 'another' });
+    for (const _again of [1, 2]) await post(body, type);
+    expect(await stored()).toHaveLength(4);
+  },
+);
+
+test('an answer of partial success comes again, too; other records under the key of those are refused', async () => {
+  const { post, stored } = await serveTelemetry();
+  const keyed = { ...json, 'idempotency-key': 'k' };
+  const logRecords = [{ traceId: '00' }, { severityNumber: 9 }];
+  const partial = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+  const [first, second] = [await post(partial, keyed), await post(partial, keyed)];
+  expect(await first.json()).toMatchObject({ partialSuccess: { rejectedLogRecords: '1' } });
+  expect(second.status).toBe(200);
+  expect(await stored()).toHaveLength(1);
+  const other = await post(asJson, keyed);
+  expect(other.status).toBe(400);
+  expect(await other.json()).toMatchObject({ code: 3, issues: [{ path: 'headers/idempotency-key' }] });
+  expect((await post(Buffer.from(asProtobuf), { ...protobuf, 'idempotency-key': 'k' })).status).toBe(400);
+  expect(await stored()).toHaveLength(1);
+});
+
 test('what goes in through either encoding comes out of the query as it was', async () => {
   const { post, stored } = await serveTelemetry();
   let last: { receivedAt: number; id: number } | undefined;

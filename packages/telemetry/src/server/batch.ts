@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ServiceError } from '@sallyport/core';
 import { batchLimits } from '@sallyport/core/contract';
 import { Judging } from './judging.ts';
@@ -25,11 +24,6 @@ export function judgeBatch(events: readonly unknown[], receivedAt: number): Tele
       issues: faults.map(({ path, message }) => ({ path, message })),
     });
   return records;
-}
-
-/** What tells one batch from another under the same idempotency key. */
-export function fingerprintOf(events: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(events)).digest('base64url');
 }
 
 /** The endpoint's table has no 503; 429 is what its clients wait and come again after. */

@@ -1,9 +1,10 @@
 import type { AccountEmails, Clock, Log, Wakeups } from '@sallyport/core';
-import { fingerprintOf, judgeBatch, throwRetryable } from './batch.ts';
+import { judgeBatch, throwRetryable } from './batch.ts';
 import { packGroups } from './block-groups.ts';
 import { takeRequest } from './block.ts';
 import { createCompaction } from './compaction.ts';
 import { createDamagedBlocks, type DamagedBlocks } from './damaged-blocks.ts';
+import { fingerprintOf } from './idempotency.ts';
 import type { LogsBody } from './logs-body.ts';
 import { createBlockOpener } from './opened-block.ts';
 import type { LogsAnswer } from './otlp-answer.ts';
@@ -15,7 +16,7 @@ import { allRecordsTopic, recordsTopic } from './topics.ts';
 
 /** How telemetry is bounded: `telemetry.*` of the gateway's configuration. */
 export interface TelemetryConfig {
-  /** How long a batch that comes again is known. */
+  /** How long a request that comes again is known by its idempotency key. */
   readonly idempotencySeconds: number;
   /** Records that are looked at for one page of a query; where they are not enough, the next page goes on. */
   readonly maxScannedRecords: number;
@@ -55,6 +56,14 @@ export interface Sender {
   readonly organizationId: string;
 }
 
+/** How they were sent. */
+export interface Delivery {
+  /** The same request under the same key of an account is stored once. */
+  readonly idempotencyKey?: string;
+  /** Epoch milliseconds by the sender's clock. */
+  readonly sentAt?: number;
+}
+
 /** Events since the start. */
 export interface TelemetryEngineStats {
   readonly stored: number;
@@ -83,13 +92,13 @@ export interface TelemetryEngine {
   ingestBatch(
     sender: Sender,
     events: readonly unknown[],
-    request: { readonly serviceName: string; readonly idempotencyKey?: string; readonly sentAt?: number },
+    request: { readonly serviceName: string } & Delivery,
   ): Promise<{ accepted: number }>;
   /**
    * Stores an OTLP logs request durably before it answers, less the records that break a rule. Throws `invalid_otlp`
    * (400) where it cannot be read, and then nothing of it is stored; 503 while the store cannot write.
    */
-  ingestLogs(sender: Sender, body: LogsBody, request?: { readonly sentAt?: number }): Promise<LogsAnswer>;
+  ingestLogs(sender: Sender, body: LogsBody, request?: Delivery): Promise<LogsAnswer>;
   /** The stored records, to read. */
   readonly records: Records;
   /** Drops what is too old or too much, in short steps; joins a run that is under way. */
@@ -108,6 +117,16 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
   const open = createBlockOpener(store, damaged);
   const retention = createRetention({ store, open, clock, log, config });
   const compaction = createCompaction({ store, open, clock });
+
+  function idempotencyOf(
+    key: string | undefined,
+    receivedAt: number,
+    content: () => string | Uint8Array,
+  ): AppendRecords['idempotency'] {
+    if (key === undefined) return undefined;
+    const since = receivedAt - config.idempotencySeconds * 1000;
+    return { key, fingerprint: fingerprintOf(content()), since };
+  }
 
   async function append(
     { accountId, organizationId }: Sender,
@@ -140,14 +159,7 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
     async ingestBatch(sender, events, { serviceName, idempotencyKey, sentAt }) {
       const receivedAt = clock.now();
       const records = judgeBatch(events, receivedAt);
-      const idempotency =
-        idempotencyKey === undefined
-          ? undefined
-          : {
-              key: idempotencyKey,
-              fingerprint: fingerprintOf(events),
-              since: receivedAt - config.idempotencySeconds * 1000,
-            };
+      const idempotency = idempotencyOf(idempotencyKey, receivedAt, () => JSON.stringify(events));
       const group = { serviceName, resource: null, scope: null, records };
       await append(sender, records.length, packGroups([group]), {
         receivedAt,
@@ -156,10 +168,11 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
       }).catch(throwRetryable);
       return { accepted: records.length };
     },
-    async ingestLogs(sender, body, { sentAt } = {}) {
+    async ingestLogs(sender, body, { idempotencyKey, sentAt } = {}) {
       const receivedAt = clock.now();
       const { blocks, accepted, rejected, message } = takeRequest(body, receivedAt);
-      await append(sender, accepted, blocks, { receivedAt, idempotency: undefined, sentAt });
+      const idempotency = idempotencyOf(idempotencyKey, receivedAt, () => body.bytes);
+      await append(sender, accepted, blocks, { receivedAt, idempotency, sentAt });
       stats.rejected += rejected;
       return { rejected, message };
     },

@@ -4,6 +4,7 @@ export { createDamagedBlocks, type DamagedBlocks } from './damaged-blocks.ts';
 export {
   createTelemetryEngine,
   defaultTelemetryConfig,
+  type Delivery,
   type Sender,
   type TelemetryConfig,
   type TelemetryEngine,

@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib';
 import type { Clock } from '@sallyport/core';
 import { retryAfterMs, type Transport } from '@sallyport/core/client';
 import type { OtlpEncoding } from '../otlp-answer.ts';
+import { fingerprintOf } from '../idempotency.ts';
 import type { StoredRecord } from '../ports.ts';
 import { toExportGroups } from './export-groups.ts';
 import { judgeStatus, rejectedOf, type ExportVerdict } from './export-verdict.ts';
@@ -60,7 +61,7 @@ export function createExportRequest({
       const answer = await transport.send({
         method: 'POST',
         url: config.url,
-        headers,
+        headers: { ...headers, 'idempotency-key': keyOf(records, plain) },
         body,
         timeoutMs: timeoutSeconds * 1000,
         signal: AbortSignal.any([signal, late.signal]),
@@ -81,6 +82,11 @@ export function createExportRequest({
       deadline.cancel();
     }
   };
+}
+
+/** What is alike in every byte may still be other records. */
+function keyOf(records: readonly StoredRecord[], content: Uint8Array): string {
+  return `${records[0]?.id}-${records.at(-1)?.id}-${fingerprintOf(content)}`;
 }
 
 /** Of an answer: the part that says something. A success whose body breaks off is one all the same. */
