@@ -54,7 +54,7 @@ export {
 
 // What the domains and the apps decide alike
 export { fullJitter } from './backoff.ts';
-export { keepDigits, mayLoseDigits } from './exact-json.ts';
+export { mayLoseDigits, parseExactJson } from './exact-json.ts';
 export { isJsonObject } from './json-object.ts';
 export { createLatch, type Latch } from './latch.ts';
 export { isLoopback } from './loopback.ts';

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
-import { jsonExcess, keepDigits, mayLoseDigits, maxBodyValues, ServiceError } from '@sallyport/core';
+import { jsonExcess, maxBodyValues, parseExactJson, ServiceError } from '@sallyport/core';
 import { defaultLimits, mediaTypes, type Encoding, type Endpoint } from '@sallyport/core/contract';
 import type { HeldBytes } from './body-budget.ts';
 import { unsupportedCoding, unsupportedMediaType } from './refusal.ts';
@@ -138,11 +138,11 @@ const protoKey =
   /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"/;
 
 /** JSON without `__proto__` members, which would change what an object is once they are copied. */
-export function parseJson(text: string, revive?: typeof keepDigits): unknown {
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   refuseExcess(text);
   let value: unknown;
   try {
-    value = JSON.parse(text, revive);
+    value = parse(text);
   } catch (cause) {
     throw new ServiceError('invalid_request', 'The body is not valid JSON.', { cause });
   }
@@ -168,8 +168,7 @@ const lenientUtf8 = new TextDecoder();
 
 /** For a row with `otlpJson`. */
 export function parseOtlpJson(bytes: Uint8Array): unknown {
-  const text = lenientUtf8.decode(bytes);
-  return parseJson(text, mayLoseDigits(text) ? keepDigits : undefined);
+  return parseJson(lenientUtf8.decode(bytes), parseExactJson);
 }
 
 /** A form as an object of strings; a repeated key is refused (RFC 6749 3.2). */

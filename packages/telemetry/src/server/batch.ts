@@ -10,7 +10,7 @@ export function judgeBatch(events: readonly unknown[], receivedAt: number): Tele
     throw new ServiceError('too_many_events', `A batch has at most ${maxEvents} events.`, {
       details: { max_events: maxEvents },
     });
-  const judging = new Judging({ path: ['events'] });
+  const judging = new Judging('events');
   const records: TelemetryRecord[] = [];
   for (const [index, event] of events.entries()) {
     judging.enter(index);

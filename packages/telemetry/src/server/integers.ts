@@ -21,10 +21,8 @@ export function judgeInteger(
   // Nearly all of them: BigInt is many times as slow.
   if (typeof value === 'string' && areDigits(value, range.safe)) return value;
   const exact = toBigInt(value);
-  if (exact === undefined) {
-    if (typeof value === 'number') judging.digitsMayBeMissing();
+  if (exact === undefined)
     return judging.complain('must be a whole number, as text beyond 2^53', 'malformed', member);
-  }
   if (exact >= range.min && exact <= range.max) return String(exact);
   return judging.complain('is out of range', 'malformed', member);
 }

@@ -8,11 +8,6 @@ export interface Fault extends Issue {
   readonly kind: 'malformed' | 'refused';
 }
 
-/** A number lost digits when its JSON was parsed: it has to be parsed again, with them. */
-export class RoundedNumber extends Error {
-  override readonly name = 'RoundedNumber';
-}
-
 /** Of one record or origin: enough to act on, and one of nonsense must not make an answer of megabytes. */
 const maxFaults = 16;
 
@@ -28,20 +23,12 @@ export class Judging {
   size = 0;
   /** Something in it was passed over, whose depth nobody knows. */
   hasUnknown = false;
-  readonly #asksForDigits: boolean;
   readonly #path: (string | number)[];
   #room = maxFaults;
 
-  constructor(
-    options: {
-      /** Where it stands at first. */
-      readonly path?: readonly string[];
-      /** Throws `RoundedNumber` where an integer's digits may be missing, instead of finding fault with it. */
-      readonly asksForDigits?: boolean;
-    } = {},
-  ) {
-    this.#path = [...(options.path ?? [])];
-    this.#asksForDigits = options.asksForDigits ?? false;
+  /** `path`: where it stands at first. */
+  constructor(...path: readonly string[]) {
+    this.#path = [...path];
   }
 
   /** Begins with the next record or origin. */
@@ -70,9 +57,5 @@ export class Judging {
   /** What nobody knows is not looked into. */
   passOver(value: unknown): void {
     if (typeof value === 'object' && value !== null) this.hasUnknown = true;
-  }
-
-  digitsMayBeMissing(): void {
-    if (this.#asksForDigits) throw new RoundedNumber();
   }
 }

@@ -7,7 +7,7 @@ import { judgeLogRecord } from './log-record.ts';
 const receivedAt = 1_700_000_000_123;
 
 function judge(event: unknown) {
-  const judging = new Judging({ path: ['events', '0'] });
+  const judging = new Judging('events', '0');
   const record = judgeLogRecord(event, judging, receivedAt);
   const issues = judging.faults;
   expect(record === undefined).toBe(issues.length > 0);

@@ -1,5 +1,5 @@
-import { jsonExcess, keepDigits, maxBodyValues, nestsTooDeep, ServiceError } from '@sallyport/core';
-import { Judging, RoundedNumber } from './judging.ts';
+import { jsonExcess, maxBodyValues, nestsTooDeep, parseExactJson, ServiceError } from '@sallyport/core';
+import { Judging } from './judging.ts';
 import { judgeLogsRequest, type JudgedLogs } from './logs-request.ts';
 import type { OtlpEncoding } from './otlp-answer.ts';
 import { decodeLogsRequest } from './otlp-protobuf.ts';
@@ -31,31 +31,17 @@ function fromProtobuf(bytes: Uint8Array, receivedAt: number): JudgedLogs {
 // Not fatal: a bad text must not lose a batch.
 const decoder = new TextDecoder();
 
-function fromJson(bytes: Uint8Array, receivedAt: number): JudgedLogs {
-  const text = decoder.decode(bytes);
-  if (bytes.byteLength > maxBodyValues) refuseExcess(text); // each value takes a byte at least
-  try {
-    return judgeJson(text, JSON.parse, new Judging({ asksForDigits: true }), receivedAt);
-  } catch (error) {
-    if (!(error instanceof RoundedNumber)) throw error;
-    return judgeJson(text, parseExactly, new Judging(), receivedAt);
-  }
-}
-
 /**
  * JSON may nest without an end, which is dear to look for in the text. So it is looked for where the judgement cannot tell:
  * where it found no fault and passed nothing over, nothing nests deeper than values may.
  */
-function judgeJson(
-  text: string,
-  as: (text: string) => unknown,
-  judging: Judging,
-  receivedAt: number,
-): JudgedLogs {
+function fromJson(bytes: Uint8Array, receivedAt: number): JudgedLogs {
+  const text = decoder.decode(bytes);
+  if (bytes.byteLength > maxBodyValues) refuseExcess(text); // each value takes a byte at least
+  const judging = new Judging();
   let isSound = false;
   try {
-    if (as === parseExactly) refuseDeep(text); // its reviver goes down by recursion
-    const judged = judgeLogsRequest(parse(text, as), judging, receivedAt);
+    const judged = judgeLogsRequest(parse(text), judging, receivedAt);
     isSound = judging.found === 0 && !judging.hasUnknown;
     return judged;
   } finally {
@@ -63,14 +49,9 @@ function judgeJson(
   }
 }
 
-/** Without losing a digit. */
-function parseExactly(text: string): unknown {
-  return JSON.parse(text, keepDigits) as unknown;
-}
-
-function parse(text: string, as: (text: string) => unknown): unknown {
+function parse(text: string): unknown {
   try {
-    return as(text);
+    return parseExactJson(text);
   } catch (cause) {
     throw unreadable('JSON', cause);
   }
