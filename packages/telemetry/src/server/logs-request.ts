@@ -212,10 +212,16 @@ function describe(faults: readonly Fault[], rejected: number, total: number): st
   return `${rejected} of ${total} records were not stored: ${reasons.join('; ')}${faults.length > 5 ? '; ...' : ''}`;
 }
 
+const maxNames = 5;
+
 /** OTLP ignores what it does not know, so that the misspelt request of a first try looks like a success. */
-function unknownFields(request: Readonly<Record<string, unknown>>): string {
-  const names = Object.keys(request);
-  if ('resourceLogs' in request || names.length === 0) return '';
-  const shown = names.filter((name) => /^\w{1,64}$/.test(name)).slice(0, 5);
-  return `no resourceLogs; unknown fields: ${shown.join(', ') || names.length}`;
+function unknownFields(request: Members): string {
+  if ('resourceLogs' in request) return '';
+  const shown: string[] = [];
+  let unknown = 0;
+  for (const name in request) {
+    unknown += 1;
+    if (shown.length < maxNames && /^\w{1,64}$/.test(name)) shown.push(name);
+  }
+  return unknown === 0 ? '' : `no resourceLogs; unknown fields: ${shown.join(', ') || unknown}`;
 }
