@@ -2,6 +2,12 @@ import type { TelemetryStats } from '@sallyport/core/contract';
 import { fitting, sparkline } from '../../io/sparkline.ts';
 import type { Terminal } from '../../io/terminal.ts';
 
+/** How many there are, and of which time: not all were counted where they are too many. */
+export function inWords({ from, to, total, complete }: TelemetryStats): string {
+  const records = `${total.toLocaleString('en')} ${total === 1 ? 'record' : 'records'}`;
+  return `${complete ? '' : 'at least '}${records} from ${from} to ${to}`;
+}
+
 /** Counts over time as a line of bars, and one of the errors among them where there are any; as wide as there is room. */
 export function bars(
   buckets: TelemetryStats['buckets'],

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { exitCodes } from '../../io/exit.ts';
 import type { Output } from '../../io/terminal.ts';
 import { take, type TakeOptions } from '../take.ts';
-import { bars } from './bars.ts';
+import { bars, inWords } from './bars.ts';
 import { connectToRead, type FilterOptions } from './filters.ts';
 import { renderRecord } from './render-record.ts';
 import { countsOf, sentBy } from './sender.ts';
@@ -52,11 +52,9 @@ async function showCounts(
   query: Parameters<typeof countsOf>[1],
 ): Promise<void> {
   try {
-    const { total, from, to, buckets } = await countsOf(client, query, interrupt.asked);
-    terminal.note(
-      `\n${total.toLocaleString('en')} ${total === 1 ? 'record' : 'records'} from ${from} to ${to}`,
-    );
-    for (const line of bars(buckets, terminal, 'err')) terminal.note(line);
+    const stats = await countsOf(client, query, interrupt.asked);
+    terminal.note(`\n${inWords(stats)}`);
+    for (const line of bars(stats.buckets, terminal, 'err')) terminal.note(line);
   } catch {
     // The records are what was asked for, and they are here.
   }

@@ -234,7 +234,7 @@ test('query draws how all that match spread, for the eyes alone', async () => {
   expect(exitCode).toBe(0);
   expect(stdout.trim().split('\n')).toHaveLength(2);
   expect(stderr).toBe(
-    `\n1,003 records from ${at} to ${at}\n█ ▁  at most 1,000 in one\n  █  errors, at most 3\n`,
+    `\nat least 1,003 records from ${at} to ${at}\n█ ▁  at most 1,000 in one\n  █  errors, at most 3\n`,
   );
   expect([...asked[1]!.searchParams]).toEqual([
     ['from', '2025-12-31T00:00:00.000Z'],
@@ -245,10 +245,19 @@ test('query draws how all that match spread, for the eyes alone', async () => {
   expect(await run('query', '--service', 'down')).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
+test('stats and query say that there are more where not all were counted, and nothing of it where all were', async () => {
+  const { run } = await serve(({ pathname }) =>
+    pathname === '/v1/logs' ? [record(1)] : { ...stats, complete: true },
+  );
+  const all = `1,003 records from ${at} to ${at}\n`;
+  expect((await run('stats')).stdout.startsWith(all)).toBe(true);
+  expect((await run('query')).stderr.startsWith(`\n${all}`)).toBe(true);
+});
+
 test('stats draws a line of bars', async () => {
   const { run, asked } = await serve(() => stats);
   const { stdout, stderr } = await run('stats', '--buckets', '3');
-  expect(stdout).toContain('1,003 records from 2026-01-01T00:00:00.000Z');
+  expect(stdout).toContain('at least 1,003 records from 2026-01-01T00:00:00.000Z');
   expect(stdout).toContain('█ ▁  at most 1,000 in one\n  █  errors, at most 3');
   expect(stdout).toContain('SERVICE    RECORDS\nagent_cli  1,003');
   expect(stderr).toContain('too many to count');

@@ -2,7 +2,7 @@ import type { TelemetryStats } from '@sallyport/core/contract';
 import type { Context } from '../../context.ts';
 import { table } from '../../io/table.ts';
 import type { Output, Terminal } from '../../io/terminal.ts';
-import { bars } from './bars.ts';
+import { bars, inWords } from './bars.ts';
 import { connectToRead, type FilterOptions } from './filters.ts';
 import { countsOf } from './sender.ts';
 
@@ -21,12 +21,9 @@ export async function telemetryStats(
   return { json: stats, human: render(stats, context.terminal) };
 }
 
-function render(
-  { from, to, total, buckets, severities, services }: TelemetryStats,
-  terminal: Terminal,
-): string {
-  const records = `${total.toLocaleString('en')} ${total === 1 ? 'record' : 'records'}`;
-  const head = `${records} from ${from} to ${to}`;
+function render(stats: TelemetryStats, terminal: Terminal): string {
+  const { total, buckets, severities, services } = stats;
+  const head = inWords(stats);
   if (total === 0) return head;
   const severityRows = severities.map(({ severity, count }) => [severity, count.toLocaleString('en')]);
   const serviceRows = services.map(({ service, count }) => [service, count.toLocaleString('en')]);
