@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { ZipFile as ZipWriter } from 'yazl';
@@ -43,6 +45,9 @@ test('a good one, and what honest logs look like', async () => {
   // A mode of -1, as older builds of Maven have it for directories.
   expect(await check(zipOf({ name: 'a/', says: { attributes: 0xffff_0000 } }))).toEqual({ entries: 1 });
   expect(await check(await streamed())).toEqual({ entries: 2 });
+  // An archive in it that does not get smaller is there as it is.
+  const inner = zipOf({ name: 'x', content: randomBytes(100_000) });
+  expect(await check(withBehind(deflateRawSync(inner), inner.length))).toEqual({ entries: 1 });
   const large = { compressedSize: 0xffff_ffff, uncompressedSize: 0xffff_ffff, extra: largeSizes(1) };
   expect(await check(zipOf({ name: 'a', content: 'x', before: large }))).toEqual({ entries: 1 });
   // As writers of other times have it: the name in a code page, in which half a character may be a backslash, and in Unicode.
@@ -108,6 +113,13 @@ function largeSizes(size: number): Buffer {
 const outside = { name: '../../a', isHidden: true };
 /** The same in the place of what is stored in an entry. */
 const enclosed = zipOf(outside).subarray(0, 30 + outside.name.length);
+
+const text = 'a line\n'.repeat(1000);
+
+/** An entry whose deflated data are these bytes. */
+function withBehind(data: Buffer, uncompressedSize = text.length): Buffer {
+  return zipOf({ name: 'a', content: data, says: { method: 8, uncompressedSize } });
+}
 
 const lying = (says: ZipEntry['says'], name = 'a'): Buffer => zipOf({ name, content: 'x', says: says ?? {} });
 
@@ -194,6 +206,26 @@ test.each<[string, Buffer, string]>([
     zipOf(...[{ name: 'a' }, { name: 'b' }].toSpliced(at, 0, outside)),
     'has something between its entries',
   ]),
+  [
+    'an entry behind the stream of another, in its data',
+    withBehind(Buffer.concat([deflateRawSync(text), enclosed, Buffer.alloc(5 * MiB)])),
+    'has something behind the data',
+  ],
+  [
+    'the same, where only part of a window is left for the signature',
+    withBehind(Buffer.concat([deflateRawSync(randomBytes(65_500)), Buffer.alloc(20), enclosed]), 65_500),
+    'has something behind the data',
+  ],
+  [
+    'a stream that inflates to more than it says, with the signature in it',
+    withBehind(deflateRawSync(enclosed, { level: 0 }), 1),
+    'is not a sound ZIP file',
+  ],
+  [
+    'a stream without an end, with the signature in it',
+    withBehind(deflateRawSync(enclosed, { level: 0 }).subarray(0, -1)),
+    'is not a sound ZIP file',
+  ],
   ['another method before the data', zipOf({ name: 'a', before: { method: 8 } }), 'whose header differs'],
   ['encryption', zipOf({ name: 'a', deflate: true, says: { flags: 0x801 } }), 'is encrypted'],
   ['another method', lying({ method: 12 }), 'is compressed with another method than deflate'],

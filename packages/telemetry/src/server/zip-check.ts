@@ -5,6 +5,7 @@ import { startOfDirectory } from './zip-end.ts';
 import { isAsSaid, minHeaderBytes } from './zip-header.ts';
 import { faultOfNames } from './zip-names.ts';
 import { ZipReader } from './zip-reader.ts';
+import { hidesEntry, type DeflatedData } from './zip-slack.ts';
 
 const maxEntries = 10_000;
 const maxInflatedBytes = 1024 ** 3;
@@ -13,10 +14,11 @@ const largeEntryBytes = 64 * 1024 ** 2;
 const maxLargeEntryRatio = 200;
 /** Of an entry in the directory, before its name. */
 const entryHeadBytes = 46;
+const deflated = 8;
 const unsound = 'is not a sound ZIP file';
 
 /**
- * Judges a ZIP file by its central directory, without inflating anything; gives how many entries it has. Throws
+ * Judges a ZIP file by its central directory, without inflating what is not suspicious; gives how many entries it has. Throws
  * `invalid_request` (400) that says what is wrong with it: not a ZIP, broken off, encrypted, empty, a bomb, or names that
  * would lead out of the directory or onto each other where it is unpacked.
  */
@@ -32,6 +34,10 @@ export async function checkZip(path: string): Promise<{ readonly entries: number
   const directoryFrom = await startOfDirectory(file, size, directoryBytes);
   if (directoryFrom === undefined) throw invalidBundle(unsound);
   checkRanges([...ranges, { from: directoryFrom, to: size }]);
+  // Not before: data of entries that overlap would be inflated for each of them.
+  for (const { data } of ranges)
+    if (data && (await hidesEntry(file, data).catch(refuse)))
+      throw invalidBundle('has something behind the data of an entry');
   return { entries: zip.entryCount };
 }
 
@@ -48,10 +54,14 @@ interface Range {
   readonly to: number;
 }
 
+interface EntryRange extends Range {
+  readonly data?: DeflatedData;
+}
+
 /** Gives where they are, and how many bytes of the directory they take. */
-async function checkEntries(zip: ZipFile): Promise<{ ranges: Range[]; directoryBytes: number }> {
+async function checkEntries(zip: ZipFile): Promise<{ ranges: EntryRange[]; directoryBytes: number }> {
   const names: string[] = [];
-  const ranges: Range[] = [];
+  const ranges: EntryRange[] = [];
   let inflated = 0;
   let directoryBytes = 0;
   for await (const entry of entriesOf(zip)) {
@@ -97,7 +107,7 @@ const symbolicLink = 0o120000;
 function checkKind(entry: Entry): void {
   const { compressedSize, uncompressedSize, compressionMethod, externalFileAttributes } = entry;
   if (entry.isEncrypted()) throw invalidBundle('is encrypted');
-  if (compressionMethod !== 0 && compressionMethod !== 8)
+  if (compressionMethod !== 0 && compressionMethod !== deflated)
     throw invalidBundle('is compressed with another method than deflate');
   const kind = (externalFileAttributes >>> 16) & 0o170000;
   if (kind === symbolicLink) throw invalidBundle('has a symbolic link');
@@ -107,11 +117,14 @@ function checkKind(entry: Entry): void {
 }
 
 /** Where the entry's header and data are. */
-async function rangeOf(zip: ZipFile, entry: Entry): Promise<Range> {
+async function rangeOf(zip: ZipFile, entry: Entry): Promise<EntryRange> {
   const header = await zip.readLocalFileHeaderPromise(entry).catch(refuse);
   if (!isSound(() => isAsSaid(entry, header)))
     throw invalidBundle('has an entry whose header differs from the directory');
-  return { from: entry.relativeOffsetOfLocalHeader, to: header.fileDataStart + entry.compressedSize };
+  const { compressionMethod, compressedSize, uncompressedSize: inflatedBytes } = entry;
+  const to = header.fileDataStart + compressedSize;
+  const data = compressionMethod === deflated && { from: header.fileDataStart, to, inflatedBytes };
+  return { from: entry.relativeOffsetOfLocalHeader, to, ...(data && { data }) };
 }
 
 function isSound(judge: () => boolean): boolean {
