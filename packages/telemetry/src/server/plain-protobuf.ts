@@ -1,4 +1,3 @@
-import { maxDepth } from './any-value.ts';
 import { maxAttributes } from './log-record.ts';
 import {
   eventNameKey,
@@ -9,21 +8,14 @@ import {
   type PlainCounts,
   PlainRecord,
   serviceNameKey,
-  Span,
   type SplitTime,
   standsAt,
 } from './plain-form.ts';
+import { PlainProtobufValues } from './plain-protobuf-values.ts';
+import { bytes, fixed32, fixed64, ProtobufScanner, tagOf, varint } from './protobuf-scanner.ts';
 
 /** A time comes in two halves of 32 bits. */
 export const protobufTimeBase = 2n ** 32n;
-
-/** Wire types, in the lowest three bits of a tag. The plain form has no field over 15, so that a tag is one byte. */
-const varint = 0;
-const fixed64 = 1;
-const bytes = 2;
-const fixed32 = 5;
-
-const tagOf = (field: number, wireType: number) => field * 8 + wireType;
 
 /**
  * Goes through an `ExportLogsServiceRequest` in protobuf (the messages are those of otlp-protobuf.ts), and counts its records; leaves
@@ -35,37 +27,36 @@ export function walkPlainProtobuf(of: Uint8Array, counts: PlainCounts): void {
 }
 
 class PlainProtobufWalk {
-  readonly #bytes: Uint8Array;
+  readonly #scanner: ProtobufScanner;
+  readonly #values: PlainProtobufValues;
   readonly #counts: PlainCounts;
   readonly #record = new PlainRecord();
-  #at = 0;
-  #messages = 0;
-  /** Of the last attribute, and of its value if that is a text. */
-  readonly #key = new Span();
-  readonly #text = new Span();
 
   constructor(of: Uint8Array, counts: PlainCounts) {
-    this.#bytes = of;
+    this.#scanner = new ProtobufScanner(of);
+    this.#values = new PlainProtobufValues(this.#scanner);
     this.#counts = counts;
   }
 
   request(): void {
-    const end = this.#bytes.length;
-    while (this.#at < end) {
-      if (this.#tag(end) !== tagOf(1, bytes)) leavePlain();
-      this.#resourceLogs(this.#length(end));
+    const scanner = this.#scanner;
+    const end = scanner.bytes.length;
+    while (scanner.at < end) {
+      if (scanner.tag(end) !== tagOf(1, bytes)) leavePlain();
+      this.#resourceLogs(scanner.length(end));
     }
-    if (this.#messages > maxPlainValues) leavePlain();
+    if (scanner.messages > maxPlainValues) leavePlain();
   }
 
   #resourceLogs(end: number): void {
-    this.#messages += 1;
+    const scanner = this.#scanner;
+    scanner.messages += 1;
     this.#counts.setService(undefined);
-    for (let seen = 0; this.#at < end;) {
-      const tag = this.#tag(end);
+    for (let seen = 0; scanner.at < end;) {
+      const tag = scanner.tag(end);
       // What the records are of has to be known when they come.
       if (tag === tagOf(1, bytes) && seen === 0) this.#origin(end, true);
-      else if (tag === tagOf(2, bytes)) this.#scopeLogs(this.#length(end));
+      else if (tag === tagOf(2, bytes)) this.#scopeLogs(scanner.length(end));
       else if (tag === tagOf(3, bytes)) this.#schemaUrl(end);
       else leavePlain();
       seen = tag === tagOf(2, bytes) ? seen | 1 : once(seen, tag);
@@ -73,11 +64,12 @@ class PlainProtobufWalk {
   }
 
   #scopeLogs(end: number): void {
-    this.#messages += 1;
-    for (let seen = 0; this.#at < end;) {
-      const tag = this.#tag(end);
+    const scanner = this.#scanner;
+    scanner.messages += 1;
+    for (let seen = 0; scanner.at < end;) {
+      const tag = scanner.tag(end);
       if (tag === tagOf(2, bytes)) {
-        this.#logRecord(this.#length(end));
+        this.#logRecord(scanner.length(end));
         continue;
       }
       seen = once(seen, tag);
@@ -87,41 +79,43 @@ class PlainProtobufWalk {
     }
   }
 
-  #schemaUrl(outer: number): void {
-    const end = this.#length(outer);
-    if (end - this.#at > maxPlainOriginBytes) leavePlain();
-    this.#at = end;
+  #schemaUrl(end: number): void {
+    const scanner = this.#scanner;
+    const to = scanner.length(end);
+    if (to - scanner.at > maxPlainOriginBytes) leavePlain();
+    scanner.at = to;
   }
 
   /** A resource (attributes 1, dropped 2) or a scope (name 1, version 2, attributes 3, dropped 4). */
   #origin(outer: number, isResource: boolean): void {
-    const end = this.#length(outer);
-    if (end - this.#at > maxPlainOriginBytes) leavePlain();
+    const scanner = this.#scanner;
+    const end = scanner.length(outer);
+    if (end - scanner.at > maxPlainOriginBytes) leavePlain();
     let hasName = false;
-    for (let seen = 0; this.#at < end;) {
-      const tag = this.#tag(end);
+    for (let seen = 0; scanner.at < end;) {
+      const tag = scanner.tag(end);
       if (tag === tagOf(isResource ? 1 : 3, bytes)) {
-        this.#pair(end, 1);
-        if (!isResource || hasName || !standsAt(this.#bytes, this.#key, serviceNameKey)) continue;
+        this.#values.pair(end, 1);
+        if (!isResource || hasName || !standsAt(scanner.bytes, this.#values.key, serviceNameKey)) continue;
         hasName = true;
-        this.#counts.setService(this.#text);
+        this.#counts.setService(this.#values.text);
         continue;
       }
       seen = once(seen, tag);
-      if (tag === tagOf(isResource ? 2 : 4, varint)) this.#varint(end);
-      else if (!isResource && (tag === tagOf(1, bytes) || tag === tagOf(2, bytes)))
-        this.#at = this.#length(end);
+      if (tag === tagOf(isResource ? 2 : 4, varint)) scanner.skipVarint(end);
+      else if (!isResource && (tag === tagOf(1, bytes) || tag === tagOf(2, bytes))) scanner.skipField(end);
       else leavePlain();
     }
   }
 
   #logRecord(end: number): void {
-    if (end - this.#at > maxPlainRecordBytes) leavePlain();
+    const scanner = this.#scanner;
+    if (end - scanner.at > maxPlainRecordBytes) leavePlain();
     const record = this.#record;
-    this.#messages += 1;
+    scanner.messages += 1;
     record.clear();
-    for (let seen = 0; this.#at < end;) {
-      const tag = this.#tag(end);
+    for (let seen = 0; scanner.at < end;) {
+      const tag = scanner.tag(end);
       if (tag === tagOf(6, bytes)) {
         this.#attribute(end, record);
         continue;
@@ -133,32 +127,32 @@ class PlainProtobufWalk {
   }
 
   #memberOfRecord(tag: number, end: number, record: PlainRecord): void {
+    const scanner = this.#scanner;
     switch (tag) {
       case tagOf(1, fixed64):
         return this.#time(end, record.time);
       case tagOf(11, fixed64):
         return this.#time(end, record.observed);
       case tagOf(2, varint):
-        record.severity = this.#tag(end); // one byte, as a tag is
+        record.severity = scanner.tag(end); // one byte, as a tag is
         if (record.severity > 24) leavePlain();
         return;
       case tagOf(3, bytes):
-        this.#at = this.#length(end);
-        return;
+        return scanner.skipField(end);
       case tagOf(5, bytes):
-        return this.#value(end, 1);
+        return this.#values.value(end, 1);
       case tagOf(7, varint):
-        return this.#varint(end);
+        return scanner.skipVarint(end);
       case tagOf(8, fixed32):
-        return this.#skip(4, end);
+        return scanner.skip(4, end);
       case tagOf(9, bytes):
         return this.#id(end, 16);
       case tagOf(10, bytes):
         return this.#id(end, 8);
       case tagOf(12, bytes): {
-        const to = this.#length(end);
-        record.eventName.set(this.#at, to);
-        this.#at = to;
+        const to = scanner.length(end);
+        record.eventName.set(scanner.at, to);
+        scanner.at = to;
         return;
       }
       default:
@@ -167,128 +161,32 @@ class PlainProtobufWalk {
   }
 
   #attribute(end: number, record: PlainRecord): void {
-    this.#pair(end, 1);
+    const values = this.#values;
+    values.pair(end, 1);
     if (++record.attributes > maxAttributes) leavePlain();
-    if (record.hasEventAttribute || !standsAt(this.#bytes, this.#key, eventNameKey)) return;
+    if (record.hasEventAttribute || !standsAt(this.#scanner.bytes, values.key, eventNameKey)) return;
     record.hasEventAttribute = true;
-    record.eventAttribute.set(this.#text.from, this.#text.to);
-  }
-
-  /** A KeyValue, its key before its value. */
-  #pair(outer: number, depth: number): void {
-    const end = this.#length(outer);
-    this.#messages += 1;
-    if (this.#tag(end) !== tagOf(1, bytes)) leavePlain();
-    const to = this.#length(end);
-    const from = this.#at;
-    if (from === to) leavePlain();
-    this.#at = to;
-    if (to === end) this.#text.clear();
-    else {
-      if (this.#tag(end) !== tagOf(2, bytes)) leavePlain();
-      this.#value(end, depth);
-      if (this.#at !== end) leavePlain();
-    }
-    this.#key.set(from, to);
-  }
-
-  /** An AnyValue of one member, or of none. */
-  #value(outer: number, depth: number): void {
-    if (depth > maxDepth) leavePlain();
-    this.#messages += 1;
-    const end = this.#length(outer);
-    let [from, to] = [-1, -1];
-    if (this.#at < end) {
-      const tag = this.#tag(end);
-      if (tag === tagOf(1, bytes)) {
-        to = this.#length(end);
-        from = this.#at;
-        this.#at = to;
-      } else this.#memberOfValue(tag, end, depth);
-      if (this.#at !== end) leavePlain();
-    }
-    this.#text.set(from, to);
-  }
-
-  #memberOfValue(tag: number, end: number, depth: number): void {
-    switch (tag) {
-      case tagOf(2, varint):
-      case tagOf(3, varint):
-        return this.#varint(end);
-      case tagOf(4, fixed64):
-        return this.#skip(8, end);
-      case tagOf(5, bytes):
-      case tagOf(6, bytes):
-        return this.#list(tag === tagOf(6, bytes), this.#length(end), depth + 1);
-      case tagOf(7, bytes):
-        this.#at = this.#length(end);
-        return;
-      default:
-        leavePlain();
-    }
-  }
-
-  #list(isOfPairs: boolean, end: number, depth: number): void {
-    while (this.#at < end) {
-      if (this.#tag(end) !== tagOf(1, bytes)) leavePlain();
-      if (isOfPairs) this.#pair(end, depth);
-      else this.#value(end, depth);
-    }
+    record.eventAttribute.set(values.text.from, values.text.to);
   }
 
   #id(outer: number, length: number): void {
-    const end = this.#length(outer);
-    if (end !== this.#at && end - this.#at !== length) leavePlain();
-    this.#at = end;
+    const scanner = this.#scanner;
+    const end = scanner.length(outer);
+    if (end !== scanner.at && end - scanner.at !== length) leavePlain();
+    scanner.at = end;
   }
 
   #time(end: number, time: SplitTime): void {
-    const at = this.#at;
-    this.#skip(8, end);
+    const { at } = this.#scanner;
+    this.#scanner.skip(8, end);
     time.low = this.#uint32(at);
     time.high = this.#uint32(at + 4);
   }
 
   #uint32(at: number): number {
-    const of = this.#bytes;
+    const of = this.#scanner.bytes;
     const [one, two, three, four] = [of[at] ?? 0, of[at + 1] ?? 0, of[at + 2] ?? 0, of[at + 3] ?? 0];
     return (one | (two << 8) | (three << 16) | (four << 24)) >>> 0;
-  }
-
-  #skip(length: number, end: number): void {
-    if (length > end - this.#at) leavePlain();
-    this.#at += length;
-  }
-
-  /** One byte. */
-  #tag(end: number): number {
-    if (this.#at >= end) leavePlain();
-    const tag = this.#bytes[this.#at++] as number;
-    if (tag >= 0x80) leavePlain();
-    return tag;
-  }
-
-  /** Where the field ends whose length comes next: what is plain has lengths of three bytes at most. */
-  #length(end: number): number {
-    let length = 0;
-    for (let shift = 0; shift < 21; shift += 7) {
-      if (this.#at >= end) leavePlain();
-      const byte = this.#bytes[this.#at++] as number;
-      length |= (byte & 0x7f) << shift;
-      if (byte >= 0x80) continue;
-      if (length > end - this.#at) leavePlain();
-      return this.#at + length;
-    }
-    return leavePlain();
-  }
-
-  /** Whatever it says: numbers of more bits than their type has are cut. */
-  #varint(end: number): void {
-    for (let read = 0; read < 10; read++) {
-      if (this.#at >= end) leavePlain();
-      if ((this.#bytes[this.#at++] as number) < 0x80) return;
-    }
-    leavePlain();
   }
 }
 
