@@ -1,5 +1,6 @@
 import type { AnyValue } from '@sallyport/core/contract';
 import type { Redactor } from './redact.ts';
+import { isSecretBehind } from './secret-names.ts';
 
 export interface KeyValue {
   readonly key: string;
@@ -36,7 +37,7 @@ export function toAttributes(
 
   function member(name: string, value: unknown): KeyValue {
     const key = redactor.text(cut(name, 1024));
-    if (!redactor.isSecret(name)) return { key, value: toAnyValue(value) };
+    if (!redactor.isSecret(name, value)) return { key, value: toAnyValue(value) };
     left -= 1;
     return { key, value: hidden };
   }
@@ -88,14 +89,12 @@ export function toAttributes(
     return list;
   }
 
-  /** In an argument vector the secret is the element after its option's name. */
   function elements(value: readonly unknown[]): AnyValue[] {
     const list: AnyValue[] = [];
     for (const [index, of] of value.entries()) {
       if (left <= 0) break;
       const before: unknown = value[index - 1];
-      const isArgument = typeof before === 'string' && /^--?[\w-]+$/.test(before.slice(0, 256));
-      list.push(isArgument && redactor.isSecret(before.slice(0, 256)) ? hidden : toAnyValue(of));
+      list.push(typeof before === 'string' && isSecretBehind(before) ? hidden : toAnyValue(of));
     }
     return list;
   }

@@ -130,6 +130,13 @@ test('secrets are hidden at every depth, by name and by form', () => {
     password: 'hunter2',
     deep: [{ inner: { session_key: 'hunter2' } }],
     argv: ['--token', 'hunter2', '--verbose'],
+    headers: [
+      ['x-api-key', 'hunter2'],
+      ['accept', 'all'],
+    ],
+    usage: { input_tokens: 12_345, cached: { max_tokens: 4096 } },
+    output_tokens: 678,
+    has_token: true,
     error,
     'key sk-hunter2': 1,
   };
@@ -137,7 +144,8 @@ test('secrets are hidden at every depth, by name and by form', () => {
   const text = JSON.stringify(encode(event));
   expect(text).not.toMatch(/hunter2|jane/);
   expect(text).toContain('~/app/x.ts');
-  expect(text).toContain('--verbose');
+  // What is none stays, though its name is one of secrets.
+  for (const kept of ['--verbose', 'all', '12345', '4096', '678', 'true']) expect(text).toContain(kept);
 });
 
 test('cut texts say so, never cut a character, and the largest goes first', () => {

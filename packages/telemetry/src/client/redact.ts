@@ -1,15 +1,15 @@
 import { homedir, tmpdir } from 'node:os';
-import { hideEnclosed } from './enclosed-secrets.ts';
-import { keyStarts, secretKeys } from './secret-keys.ts';
-import { createSecretLines } from './secret-lines.ts';
-import { escapes, secretName, secretWords as words } from './secret-names.ts';
+import { hideNamed } from './named-secrets.ts';
+import { secretKeys } from './secret-keys.ts';
+import { isHarmless, secretName } from './secret-names.ts';
+import { hideInCommands } from './secret-options.ts';
 
 /** Takes secrets and persons out of what is reported, before it is queued. */
 export interface Redactor {
   /** The text without secrets, and without the names of persons in paths. */
   text(value: string): string;
-  /** Whether a member of this name is a secret, whatever its value. */
-  isSecret(name: string): boolean;
+  /** Whether what has this name is a secret; of a value that is given, whether it is. */
+  isSecret(name: string, value?: unknown): boolean;
 }
 
 /** Directories of this process; each is replaced by a word where it occurs. */
@@ -19,37 +19,23 @@ export interface RedactedPaths {
   readonly tmp?: string;
 }
 
-/** Most texts have none of these, and are let through after one look. */
-const suspicious = new RegExp(`[-=:/\\\\@%]|bearer|password|${keyStarts}`, 'i');
+/** Most texts have none of these, and are let through after one look; or two, for a key may be among their words. */
+const suspicious = /[-=:/\\@%]|bearer|password|requirepass|masterauth|setenv|config(?:ure)? set/i;
+const longWord = /\b\w{11}/;
 
 // Every expression is linear in the text: it starts at a fixed word, and what may repeat is bounded or ends the match.
 const pem = /-----BEGIN [A-Z0-9 ]{1,64}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,64}-----|$)/g;
-const header = /\b((?:authorization|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)[^"'\r\n]+/gi;
 const bearer = /\b(bearer\s{1,4})[^\s"',;]+/gi;
-const quoted = `"[^"\\r\\n]{0,4096}"|'[^'\\r\\n]{0,4096}'`;
-/** `token=x`, `"password": "x y"`, and the same within JSON strings in JSON strings, or encoded within a URL. */
-const assignment = new RegExp(
-  `((?:${words})[\\w-]{0,32}${escapes}["']?\\s{0,4}(?:[:=]>?|%3D)\\s{0,4}${escapes})(?:${quoted}|["']?[^\\s"'&;,]+)`,
-  'gi',
-);
-/** `--token x`. Without the lookbehind every character of a long run would be tried as its start. */
-const option = new RegExp(`(?<![\\w-])(--?[\\w-]+)(\\s{1,4})(?:${quoted}|["']?[^\\s"']+)`, 'g');
-/** `"--token", "x"`, as lists of arguments are printed. */
-const optionItem = new RegExp(
-  `(["'])(--?[\\w-]+)(${escapes}["']\\s{0,4},\\s{0,4}${escapes})(?:${quoted})`,
-  'g',
-);
-/** As `.netrc` has it, on one line or on several: `login x password y`. */
-const netrc =
-  /(\b(?:machine|login|account)\s{1,4}\S{1,256}\s{1,8}password\s{1,4})\S+|^(\s{0,8}password\s{1,4})\S+$/gim;
-/** `<password>x</password>` */
-const element = new RegExp(`(<[\\w:.-]{0,64}(?:${words})[\\w.-]{0,32}>)[^<\\r\\n]+`, 'gi');
-/** `curl -u name:x` */
-const userOption = /((?<![\w-])(?:-u|--user|--proxy-user)[\s=]["']?[^\s:"']{1,128}:)[^\s"']+/g;
+/** As `.pgpass` has it: host, port, database, user and password. The port is looked for first: colons are rarer than lines. */
+const pgpass =
+  /(:(?:\d{3,5}|\*):(?<=^[^\s:/]{1,253}:[\d*]{1,5}:)[^\s:]{1,64}:[a-z_*][^\s:]{0,63}:)[^\s:].*$/gim;
+/** `curl -u name:x`, or `"-u", "name:x"` where arguments are listed. */
+const userOption =
+  /((?<![\w-])(?:-u|--user|--proxy-user)(?:["'],)?[\s=]{0,4}(?:(["'])[^:"'\r\n]{1,128}:|[^\s:"']{1,128}:))((?:(?!\2)[^\r\n]){1,512}(?=\2)|[^\s"']+)/g;
 /** Who has an address that is signed may use it. */
 const signature = /([?&](?:sig|(?:x-(?:amz|goog)-)?signature)=)[^\s"'&]+/gi;
-/** Up to the last `@`: a password may have one. */
-const userInfo = /(:\/\/)[^\s/"'<>]{1,512}@/g;
+/** Up to the last `@`: a password may have one. Oracle's is behind a slash. */
+const userInfo = /(:\/\/|:thin:[^\s/"'<>]{1,128}\/)[^\s/"'<>]{1,512}@/g;
 /** Names have spaces, so a person's segment ends at the next separator, quote or line end, not at a blank. */
 const userDirectory = /([/\\](?:Users|home)(?:\/|\\{1,2}))[^/\\"'\r\n]+/gi;
 
@@ -71,16 +57,17 @@ export function createRedactor({ home, cwd, tmp }: RedactedPaths = {}): Redactor
     .map(({ path, word }) => ({ pattern: new RegExp(`${escapeForRegExp(path)}(?![\\w.-])`, 'g'), word }));
 
   return {
-    isSecret: (name) => secretName.test(name),
+    isSecret: (name, value) => secretName.test(name) && (value === undefined || !isHarmless(name, value)),
     text(value) {
-      if (!suspicious.test(value)) return value;
+      if (!suspicious.test(value)) return longWord.test(value) ? value.replace(secretKeys, hidden) : value;
       // First of all: what is left of a key that was cut up looks like nothing.
       let text = value.replace(pem, hidden);
-      if (secretName.test(text)) text = withoutNamed(text);
-      text = text
+      if (secretName.test(text)) text = hideNamed(text, hidden);
+      text = hideInCommands(text, hidden)
         .replace(bearer, `$1${hidden}`)
         .replace(userInfo, `$1${hidden}@`)
-        .replace(userOption, `$1${hidden}`)
+        .replace(userOption, withoutPassword)
+        .replace(pgpass, `$1${hidden}`)
         .replace(signature, `$1${hidden}`)
         .replace(secretKeys, hidden);
       for (const { pattern, word } of places) text = text.replace(pattern, word);
@@ -89,31 +76,17 @@ export function createRedactor({ home, cwd, tmp }: RedactedPaths = {}): Redactor
   };
 }
 
-/** Without what a name says is a secret. */
-function withoutNamed(value: string): string {
-  const text = withoutSecretLines(value)
-    .replace(header, `$1${hidden}`)
-    .replace(
-      netrc,
-      (_, onOne: string | undefined, alone: string | undefined) => (onOne ?? alone ?? '') + hidden,
-    )
-    .replace(element, `$1${hidden}`)
-    .replace(option, (whole, name: string, gap: string) =>
-      secretName.test(name) ? name + gap + hidden : whole,
-    )
-    .replace(optionItem, (whole, before: string, name: string, between: string) =>
-      secretName.test(name) ? before + name + between + hidden : whole,
-    );
-  return hideEnclosed(text, hidden).replace(assignment, `$1${hidden}`);
-}
-
-function withoutSecretLines(text: string): string {
-  if (!text.includes('\n')) return text;
-  const isSecret = createSecretLines();
-  return text
-    .split('\n')
-    .map((line) => (isSecret(line) ? hidden : line))
-    .join('\n');
+/** `-u 1000:1000` is an account and its group, but for a program that sends them. */
+function withoutPassword(
+  whole: string,
+  before: string,
+  _: string | undefined,
+  password: string,
+  at: number,
+  text: string,
+): string {
+  const isAccount = /\s\d+:$/.test(before) && /^\d{1,6}$/.test(password);
+  return isAccount && !/\bcurl\b/.test(text.slice(Math.max(0, at - 256), at)) ? whole : before + hidden;
 }
 
 /** The directories of this process. */

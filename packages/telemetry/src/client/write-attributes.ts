@@ -12,8 +12,9 @@ const maxKeptNames = 500;
 /** What is known of a name. */
 interface Known {
   readonly key: string;
-  /** The whole attribute, where its name tells that its value must not be; an empty one: it is left out. */
-  readonly instead: Piece | undefined;
+  readonly isLeftOut: boolean;
+  /** The whole attribute with a word for its value, where its name says that this may be a secret. */
+  readonly hidden: Piece | undefined;
   readonly texts: QuotedTexts;
   readonly yes: Piece;
   readonly no: Piece;
@@ -41,10 +42,10 @@ export function createAttributesWriter(
     const head = `,{"key":${JSON.stringify(redactor.text(key))},"value":{`;
     const isLeftOut = key === '' || !isAllowed(key);
     const hidden = redactor.isSecret(key) ? `${head}"stringValue":"[redacted]"}}` : undefined;
-    const instead = isLeftOut ? '' : hidden;
     const known = {
       key,
-      instead: instead === undefined ? undefined : pieceOf(instead),
+      isLeftOut,
+      hidden: hidden === undefined ? undefined : pieceOf(hidden),
       texts: new QuotedTexts(redactor, `${head}"stringValue":`, '}}'),
       yes: pieceOf(`${head}"boolValue":true}}`),
       no: pieceOf(`${head}"boolValue":false}}`),
@@ -79,7 +80,8 @@ export function createAttributesWriter(
       let known = before[index];
       if (known?.key !== key) before[index] = known = names.get(key) ?? look(key);
       index += 1;
-      if (known.instead !== undefined) into.piece(known.instead);
+      if (known.isLeftOut) continue;
+      if (known.hidden && redactor.isSecret(key, value)) into.piece(known.hidden);
       else if (typeof value === 'string') known.texts.write(value, into);
       else if (typeof value === 'number') writeNumber(known, value, into);
       else if (typeof value === 'boolean') into.piece(value ? known.yes : known.no);

@@ -1,4 +1,5 @@
 import { hidden, type Redactor } from '../client/redact.ts';
+import { isSecretBehind } from '../client/secret-names.ts';
 
 /** An object or a list, while it is open. */
 interface Place {
@@ -14,12 +15,6 @@ interface Place {
   isOfSecret: boolean;
 }
 
-const option = /^--?[\w-]+$/;
-/** Names whose last word says that the value is one of a few, and no secret: `token_endpoint_auth_method`, `credentialStore`. */
-const choiceName = /(?:^|[-_.])(?:store|type|kind|method|mode)$/i;
-const choiceNameInCamelCase = /[a-z](?:Store|Type|Kind|Method|Mode)$/;
-/** `client_secret_basic`, `Bearer`: nothing that is random is all small letters. */
-const choice = /^[A-Z]?[a-z]{1,16}(?:[-_][a-z]{1,16}){0,3}$/;
 const hiddenJson = JSON.stringify(hidden);
 
 /** A JSON text without secrets that is JSON still; but for those it stays as it is, to the digit and the blank. */
@@ -46,6 +41,12 @@ export function redactJson(
     if (shown !== value) replace(start, end, JSON.stringify(shown));
   }
 
+  /** Where another member names the secret, its value's own name says nothing. */
+  function isHidden(value: string): boolean {
+    const { name = '', isSecretNext } = place;
+    return isSecretNext && (!redactor.isSecret(name) || redactor.isSecret(name, value));
+  }
+
   function takeName(start: number, end: number): void {
     const name = JSON.parse(text.slice(start, end)) as string;
     place.name = name;
@@ -55,11 +56,10 @@ export function redactJson(
 
   function takeString(start: number, end: number): void {
     const value = JSON.parse(text.slice(start, end)) as string;
-    if (place.isSecretNext && !isChoice(place.name, value)) replace(start, end, hiddenJson);
+    if (isHidden(value)) replace(start, end, hiddenJson);
     else replaceText(start, end, value);
     if (place.name === 'name' || place.name === 'key') place.isOfSecret = redactor.isSecret(value);
-    // `["--token", "x"]`, as lists of arguments are printed.
-    place.isSecretNext = !place.isObject && option.test(value) && redactor.isSecret(value);
+    place.isSecretNext = !place.isObject && isSecretBehind(value);
   }
 
   for (let start = 0, end = 0; start < text.length; start = end) {
@@ -79,16 +79,11 @@ export function redactJson(
     else if (first === '"' && place.isObject && place.name === undefined) takeName(start, end);
     else if (first === '"') takeString(start, end);
     else if (/[-\d]/.test(first)) {
-      if (place.isSecretNext) replace(start, end, hiddenJson);
+      if (isHidden(text.slice(start, end))) replace(start, end, hiddenJson);
       place.isSecretNext = false;
     }
   }
   return { text: kept + text.slice(keptTo), redactedLines };
-}
-
-function isChoice(name: string | undefined, value: string): boolean {
-  if (name === undefined || !choice.test(value)) return false;
-  return choiceName.test(name) || choiceNameInCamelCase.test(name);
 }
 
 function openPlace(start: number, isObject: boolean, isHidden: boolean): Place {
