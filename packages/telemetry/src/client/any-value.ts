@@ -10,8 +10,10 @@ export interface KeyValue {
 const hidden: AnyValue = { stringValue: '[redacted]' };
 /** OTLP decoders refuse deeper values; ours does too. */
 const maxDepth = 32;
-/** Longer texts are cut before they are looked at; an event has no room for them anyway. */
+/** All texts of an event: what is longer is cut before it is looked at, for an event has no room for it anyway. */
 const maxChars = 128 * 1024;
+/** So much of each text is taken where those before it took all of that. */
+const leastChars = 256;
 
 /**
  * Makes the attributes of one event, those that are allowed. At most `maxValues` values, members of nested ones included, are taken; `dropped`
@@ -25,10 +27,12 @@ export function toAttributes(
 ): { readonly attributes: KeyValue[]; readonly dropped: number } {
   const around = new Set<object>();
   let left = maxValues;
+  let leftChars = maxChars;
   let dropped = 0;
 
   const attributes: KeyValue[] = [];
-  for (const [key, value] of Object.entries(values)) {
+  for (const key of Object.keys(values)) {
+    const value = values[key];
     if (value === undefined || key === '' || !isAllowed(key)) continue;
     if (left <= 0) dropped += 1;
     else attributes.push(member(key, value));
@@ -42,11 +46,17 @@ export function toAttributes(
     return { key, value: hidden };
   }
 
+  function toTextValue(text: string): AnyValue {
+    const chars = Math.max(leftChars, leastChars);
+    leftChars -= Math.min(text.length, chars);
+    return { stringValue: toText(text, redactor, chars) };
+  }
+
   function toAnyValue(value: unknown): AnyValue {
     left -= 1;
     switch (typeof value) {
       case 'string':
-        return { stringValue: toText(value, redactor) };
+        return toTextValue(value);
       case 'boolean':
         return { boolValue: value };
       case 'bigint':
@@ -57,47 +67,55 @@ export function toAttributes(
       case 'object':
         return value === null ? {} : toNested(value);
       default:
-        return { stringValue: toText(String(value), redactor) };
+        return toTextValue(String(value));
     }
   }
 
   function toNested(value: object): AnyValue {
     if (value instanceof Date) return { stringValue: Number.isNaN(+value) ? '' : value.toISOString() };
-    if (value instanceof Error) return { stringValue: toText(value.stack ?? value.message, redactor) };
+    // A stack is what `Error.prepareStackTrace` of the program makes it.
+    if (value instanceof Error)
+      return toTextValue(typeof value.stack === 'string' ? value.stack : String(value));
     // What is in them cannot be looked through for secrets.
     if (value instanceof ArrayBuffer || ArrayBuffer.isView(value))
       return { stringValue: `[${value.byteLength} bytes]` };
     const said = saidBy(value);
-    if (said !== undefined) return { stringValue: toText(said, redactor) };
+    if (said !== undefined) return toTextValue(said);
     if (around.has(value)) return { stringValue: '[circular]' };
     if (around.size >= maxDepth - 1) return { stringValue: '[too deep]' };
     around.add(value);
-    const list = value instanceof Set ? [...value] : value;
-    const nested = Array.isArray(list)
-      ? { arrayValue: { values: elements(list) } }
-      : { kvlistValue: { values: members(list) } };
+    const nested =
+      Array.isArray(value) || value instanceof Set
+        ? { arrayValue: { values: elements(value) } }
+        : { kvlistValue: { values: members(value) } };
     around.delete(value);
     return nested;
   }
 
   function members(value: object): KeyValue[] {
     const list: KeyValue[] = [];
-    for (const [key, of] of value instanceof Map ? value : Object.entries(value)) {
+    for (const [key, of] of value instanceof Map ? value : entriesOf(value)) {
       if (left <= 0) break;
       if (of !== undefined) list.push(member(String(key), of));
     }
     return list;
   }
 
-  function elements(value: readonly unknown[]): AnyValue[] {
+  function elements(values: Iterable<unknown>): AnyValue[] {
     const list: AnyValue[] = [];
-    for (const [index, of] of value.entries()) {
+    let before: unknown;
+    for (const of of values) {
       if (left <= 0) break;
-      const before: unknown = value[index - 1];
       list.push(typeof before === 'string' && isSecretBehind(before) ? hidden : toAnyValue(of));
+      before = of;
     }
     return list;
   }
+}
+
+/** One after the other: of very many only the first are asked for. */
+function* entriesOf(value: object): Iterable<[string, unknown]> {
+  for (const key of Object.keys(value)) yield [key, Reflect.get(value, key)];
 }
 
 /** Makes one value, with the bounds of an attribute. */
@@ -107,8 +125,15 @@ export function toValue(value: unknown, redactor: Redactor): AnyValue {
 }
 
 /** A text that is well-formed Unicode, bounded and redacted. */
-export function toText(value: string, redactor: Pick<Redactor, 'text'>): string {
-  return redactor.text(cut(value, maxChars).toWellFormed());
+export function toText(value: string, redactor: Pick<Redactor, 'text'>, chars = maxChars): string {
+  const kept = cut(value, chars);
+  const text = redactor.text(kept.toWellFormed());
+  return kept === value ? text : text + cutMark(value, kept);
+}
+
+/** What stands behind a text of which only the beginning is kept. */
+export function cutMark(whole: string, kept: string): string {
+  return `...[truncated ${String(Buffer.byteLength(whole) - Buffer.byteLength(kept))} bytes]`;
 }
 
 /** At most `chars` UTF-16 units, never half a character. */

@@ -9,12 +9,12 @@ import {
   type Timer,
 } from '@sallyport/core';
 import { batchLimits } from '@sallyport/core/contract';
-import { openSpool, type Spool } from '../spool/spool.ts';
+import { openSpool } from '../spool/spool.ts';
 import { Packer } from './batch.ts';
 import { Counters, flushReport, type FlushReport, type TelemetryStats } from './counters.ts';
 import { Delivery, isSending } from './delivery.ts';
 import { encoderFor } from './encoder-for.ts';
-import type { TelemetryEvent } from './event.ts';
+import { eventOf, type TelemetryEvent } from './event.ts';
 import { installExitHandlers } from './exit-handlers.ts';
 import { Intake } from './intake.ts';
 import { optOut } from './opt-out.ts';
@@ -45,7 +45,7 @@ export class TelemetryBatcher implements Reporter {
   readonly #flushIntervalMs: number;
   readonly #counters: Counters;
   readonly #intake: Intake;
-  readonly #spool: Spool | undefined;
+  readonly #hasSpool: boolean;
   readonly #delivery: Delivery;
   readonly #onError: (error: unknown) => void;
   readonly #requests = new AbortController();
@@ -80,7 +80,7 @@ export class TelemetryBatcher implements Reporter {
         ? undefined
         : openSpool({ directory: spoolDir, clock, baseUrl: options.baseUrl });
     if (this.offBy !== undefined) spool?.clear();
-    this.#spool = spool;
+    this.#hasSpool = spool !== undefined;
     this.#delivery = new Delivery({
       send: createSender({ ...options, clock }),
       spool,
@@ -97,15 +97,15 @@ export class TelemetryBatcher implements Reporter {
     }
   }
 
-  /** The port of core: an event of severity info or error. */
-  report({ name, severity = 'info', body, attributes }: Report): void {
-    this.emit({
-      name,
-      severityNumber: severity === 'error' ? 17 : 9,
-      severityText: severity,
-      ...(body !== undefined && { body }),
-      ...(attributes && { attributes }),
-    });
+  /** The port of core: an event of severity info or error. Never throws either. */
+  report(report: Report): void {
+    let event: TelemetryEvent;
+    try {
+      event = eventOf(report);
+    } catch {
+      return this.#counters.drop('invalid', 1);
+    }
+    this.emit(event);
   }
 
   /** Queues an event. Never throws, and does no I/O. */
@@ -233,27 +233,11 @@ export class TelemetryBatcher implements Reporter {
    * its own: if it arrived after all, the next run's request is the same one and is stored once.
    */
   #spill(): void {
-    const isWritten = [this.#delivery.release(), this.#intake.takeLines()].map((events) =>
-      this.#append(events),
-    );
+    const delivery = this.#delivery;
+    const isWritten = [delivery.release(), this.#intake.takeLines()].map((events) => delivery.spill(events));
     // Where those have not reached the disk, a notice would not either.
-    if (this.#spool && isWritten.every(Boolean) && this.#reportDrops(Infinity))
-      this.#append(this.#intake.takeLines());
-  }
-
-  #append(events: readonly string[]): boolean {
-    if (events.length === 0) return true;
-    try {
-      if (!this.#spool) throw new Error('there is no spool directory');
-      this.#spool.append(events);
-      this.#counters.spooled += events.length;
-      this.#counters.drop('expired', this.#spool.takeRemoved());
-      return true;
-    } catch (error) {
-      this.#counters.drop('unsent', events.length);
-      this.#onError(error);
-      return false;
-    }
+    if (this.#hasSpool && isWritten.every(Boolean) && this.#reportDrops(Infinity))
+      delivery.spill(this.#intake.takeLines());
   }
 
   /** Losses are told to the service, too: one event a flush, about one reason; at the end one about each. */

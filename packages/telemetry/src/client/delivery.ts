@@ -99,6 +99,23 @@ export class Delivery {
     return [];
   }
 
+  /** Writes events of this process to the spool, at once; what cannot be written is lost. */
+  spill(events: readonly string[]): boolean {
+    if (events.length === 0) return true;
+    const { spool, counters, onError } = this.#options;
+    try {
+      if (!spool) throw new Error('there is no spool directory');
+      spool.append(events);
+      counters.spooled += events.length;
+      counters.drop('expired', spool.takeRemoved());
+      return true;
+    } catch (error) {
+      counters.drop('unsent', events.length);
+      onError(error);
+      return false;
+    }
+  }
+
   #next(take: () => Batch[]): Batch | undefined {
     if (this.#batches.length === 0) {
       this.#batches = take();

@@ -167,6 +167,15 @@ test('what is too large without any text to cut goes as a whole', () => {
   expect(event.droppedAttributesCount).toBe(1);
 });
 
+test('many large texts are cut, and none of it is lost', () => {
+  const large = 'many words '.repeat(100_000);
+  const event = encode({
+    name: 'x',
+    attributes: Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`a${index}`, large])),
+  });
+  expect(attributeOf(event, 'a99')).toMatch(/^many words .*\.\.\.\[truncated \d+ bytes\]$/);
+});
+
 test('lone surrogates become U+FFFD', () => {
   expect(attributeOf(encode({ name: 'x', attributes: { a: 'b\ud800c' } }), 'a')).toBe('b\ufffdc');
 });

@@ -1,6 +1,6 @@
 import type { Clock } from '@sallyport/core';
 import type { AnyValue } from '@sallyport/core/contract';
-import { cut, toAttributes, toText, toValue, type KeyValue } from './any-value.ts';
+import { cut, cutMark, toAttributes, toText, toValue, type KeyValue } from './any-value.ts';
 import { pieceOf, type ByteWriter, type Piece } from './byte-writer.ts';
 import {
   capture,
@@ -220,6 +220,5 @@ function cutText(value: AnyValue | undefined, excess: number): AnyValue | undefi
   if (text === undefined || text.length <= smallest) return undefined;
   // A character takes at least a byte, and the mark has its own; what escaping takes is seen in the next round.
   const kept = cut(text, Math.max(smallest / 2, text.length - excess - 64));
-  const bytes = Buffer.byteLength(text) - Buffer.byteLength(kept);
-  return { stringValue: `${kept}...[truncated ${String(bytes)} bytes]` };
+  return { stringValue: kept + cutMark(text, kept) };
 }

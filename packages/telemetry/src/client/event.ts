@@ -1,3 +1,5 @@
+import type { Report } from '@sallyport/core';
+
 /** What may be emitted: an OTLP log record, with attributes as plain values. */
 export interface TelemetryEvent {
   /** Becomes the attribute `event.name`. Dotted and stable: `session.started`. */
@@ -24,4 +26,15 @@ export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly flags?: number;
+}
+
+/** What a program tells through the port of core, as an event. */
+export function eventOf({ name, severity = 'info', body, attributes }: Report): TelemetryEvent {
+  return {
+    name,
+    severityNumber: severity === 'error' ? 17 : 9,
+    severityText: severity,
+    ...(body !== undefined && { body }),
+    ...(attributes && { attributes }),
+  };
 }

@@ -41,7 +41,7 @@ export class Intake {
 
   /** Queues an event; `false`: the sampler left it out. Never throws. */
   take(event: TelemetryEvent): boolean {
-    if (this.#sampler !== undefined && !this.#sampler(event)) {
+    if (this.#isSampledOut(event)) {
       this.#counters.sampledOut += 1;
       return false;
     }
@@ -71,6 +71,16 @@ export class Intake {
   /** Drops all that wait: the service takes none. */
   refuse(): void {
     this.#counters.drop('refused', this.#queue.take(Infinity, Infinity).length);
+  }
+
+  /** Not an event that cannot be read: as it is taken, it is counted as such. */
+  #isSampledOut(event: TelemetryEvent): boolean {
+    if (this.#sampler === undefined) return false;
+    try {
+      return !this.#sampler(event);
+    } catch {
+      return false;
+    }
   }
 
   #enqueue(take: Take, event: TelemetryEvent): void {

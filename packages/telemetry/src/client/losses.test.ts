@@ -128,24 +128,38 @@ describe('losses', () => {
     expect(sink.names().slice(-2)).toEqual(['e0', 'telemetry.dropped']);
   });
 
-  test('emit never throws, nor do hooks that do', () => {
-    const { batcher } = makeBatcher({
-      baseUrl: 'http://127.0.0.1:9',
-      onDrop: () => {
-        throw new Error('hook');
-      },
-    });
-    const hostile = new Proxy(
-      { name: 'x' },
-      {
-        get: () => {
-          throw new Error('no');
+  test.each([{}, { sampling: { x: 0.5, '*': 0.5 } }, { allowAttributes: ['a'] }])(
+    'neither emit nor report throws, nor do hooks that do: %j',
+    (options) => {
+      const { batcher } = makeBatcher({
+        baseUrl: 'http://127.0.0.1:9',
+        ...options,
+        onDrop: () => {
+          throw new Error('hook');
         },
-      },
-    );
-    expect(() => batcher.emit(hostile)).not.toThrow();
-    expect(batcher.stats().dropped).toEqual({ invalid: 1 });
-  });
+      });
+      const refuse = () => {
+        throw new Error('no');
+      };
+      const hostile = new Proxy({ name: 'x' }, { get: refuse, ownKeys: refuse, getPrototypeOf: refuse });
+      const badSession = Object.defineProperty({}, 'session.id', { enumerable: true, get: refuse });
+      const unreadable: unknown[] = [
+        hostile,
+        undefined,
+        null,
+        1,
+        { name: Symbol('x') },
+        { name: 'x', attributes: hostile },
+      ];
+      unreadable.push({ name: 'x', attributes: { a: hostile } }, { name: 'x', attributes: badSession });
+      for (const event of unreadable as { name: string }[]) {
+        expect(() => batcher.emit(event)).not.toThrow();
+        expect(() => batcher.report(event)).not.toThrow();
+      }
+      const { dropped, sampledOut } = batcher.stats();
+      expect((dropped.invalid ?? 0) + sampledOut).toBe(2 * unreadable.length);
+    },
+  );
 
   test('what changes after the emit does not change the event', async () => {
     const sink = await startSink();
