@@ -128,7 +128,8 @@ export class TelemetryBatcher implements Reporter {
   async flush(): Promise<FlushReport> {
     if (this.#ending) return this.#ending;
     const before = this.stats();
-    await this.#run();
+    // A request that waits for itself would never leave.
+    if (!isSending()) await this.#run();
     return flushReport(before, this.stats());
   }
 

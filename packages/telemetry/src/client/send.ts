@@ -7,6 +7,8 @@ import {
   ServiceError,
   systemClock,
   TransportError,
+  type Clock,
+  type Timer,
   type TokenSource,
 } from '@sallyport/core';
 import { send, type ClientOptions } from '@sallyport/core/client';
@@ -21,12 +23,13 @@ export type Send = (batch: Batch, signal: AbortSignal) => Promise<Verdict>;
 const compress = promisify(gzip);
 /** Smaller bodies fit into one packet as they are. */
 const minGzipBytes = 1400;
+const loginMs = 30_000;
 
 export function createSender(
   options: ClientOptions & { readonly serviceName: string; readonly gzip?: boolean },
 ): Send {
   const { baseUrl, dialect = neutralDialect, serviceName, clock = systemClock } = options;
-  const clientOptions = { ...options, tokens: loginOf(options.tokens) };
+  const clientOptions = { ...options, tokens: loginOf(options.tokens, clock) };
   let mayCompress = options.gzip ?? !isLoopback(URL.parse(baseUrl)?.hostname ?? '');
 
   async function post(body: Buffer, key: string, signal: AbortSignal): Promise<void> {
@@ -66,16 +69,25 @@ export function createSender(
   };
 }
 
-/** Tells a login that is missing from a batch that is refused: both would come as a `ServiceError`. */
-function loginOf(tokens: TokenSource | undefined): TokenSource {
+/**
+ * Tells a login that is missing from a batch that is refused: both would come as a `ServiceError`. One that does not come is
+ * missing, too: telemetry must not wait for ever for somebody to sign in.
+ */
+function loginOf(tokens: TokenSource | undefined, clock: Clock): TokenSource {
   return {
     async token(options) {
+      let timer: Timer | undefined;
+      const late = new Promise<undefined>((resolve) => {
+        timer = clock.after(loginMs, () => resolve(undefined));
+      });
       try {
-        const token = await tokens?.token(options);
+        const token = await Promise.race([tokens?.token(options), late]);
         if (token !== undefined) return token;
       } catch (cause) {
         if (cause instanceof TransportError) throw cause;
         throw new LoginMissing('there is no login', { cause });
+      } finally {
+        timer?.cancel();
       }
       throw new LoginMissing('there is no login');
     },
