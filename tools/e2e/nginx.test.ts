@@ -76,6 +76,7 @@ describe.skipIf(nginx === undefined).each(ways)('behind %s', (_way, hops) => {
     socket.terminate();
 
     const refused = new WebSocket(bareUrl.replace('http', 'ws') + path, { headers });
+    refused.on('error', () => undefined); // a reset after the answer
     const [, response] = (await once(refused, 'unexpected-response')) as [
       unknown,
       AsyncIterable<Buffer> & { statusCode: number },

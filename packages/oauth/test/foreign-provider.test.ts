@@ -37,7 +37,7 @@ const browserLogin = () =>
   loginWithBrowser({
     ...options(),
     scope,
-    openBrowser: (url) => void foreign.browse(url),
+    openBrowser: (url) => void foreign.browse(url).catch(() => undefined), // nobody looks at its page
   });
 
 const deviceLogin = () => {

@@ -31,9 +31,9 @@ beforeEach(async () => {
     asked.push(request);
     const [status, body] = verify(request) ?? [101, ''];
     if (status !== 101)
-      socket.end(
-        `HTTP/1.1 ${status} No\r\nRequest-Id: req_1\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      );
+      socket
+        .on('error', () => undefined)
+        .end(`HTTP/1.1 ${status} No\r\nRequest-Id: req_1\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     else sockets.handleUpgrade(request, socket, head, (open) => meet(open.on('error', () => undefined)));
   });
   if (!http.listening) {

@@ -214,7 +214,10 @@ test.each([
   ['undici', undiciTransport],
 ])('%s: a stream may go on for longer than the answer may take', async (_, make) => {
   const url = await serve((request, response) => {
-    void request.toArray().then((chunks) => response.end(Buffer.concat(chunks as Buffer[])));
+    void request.toArray().then(
+      (chunks) => response.end(Buffer.concat(chunks as Buffer[])),
+      () => undefined, // whoever asked hung up amid it
+    );
   });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -241,7 +244,7 @@ test('what goes through a proxy of the environment goes on doing so', async () =
   onTestFinished(() => void vi.unstubAllEnvs());
   open.server?.on('connect', (request, socket) => {
     proxied.push(request.url);
-    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    socket.on('error', () => undefined).end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   const transport = (open.transport = http1Transport());
   expect(transport.proxyFor?.('http://a.example/')).toBe(url);

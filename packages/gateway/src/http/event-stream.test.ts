@@ -47,7 +47,7 @@ function source() {
 }
 
 async function open(port: number): Promise<{ socket: Socket; until: (text: string) => Promise<string> }> {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
   socket.write(request);
   let seen = '';

@@ -21,6 +21,7 @@ const echoing: PartialHandlers = { worker: { stream: async () => echo } };
 /** The HTTP answer to an upgrade that is refused. */
 async function refused(port: number, headers: Record<string, string>, at = path) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${at}`, { headers });
+  socket.on('error', () => undefined); // a reset after the answer
   const [, answer] = (await once(socket, 'unexpected-response')) as [
     unknown,
     import('node:http').IncomingMessage,
@@ -135,7 +136,7 @@ describe('an upgrade', () => {
       },
     };
     await using served = await serve({ handlers });
-    const socket = connect(served.port, '127.0.0.1');
+    const socket = connect(served.port, '127.0.0.1').on('error', () => undefined);
     const key = 'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
     const head = Object.entries(good)
       .map(([name, value]) => `${name}: ${value}\r\n`)

@@ -17,6 +17,7 @@ export interface Shown {
 /** Runs a program until it ends or the test does. */
 export function show(program: string, ...args: string[]): Shown {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined); // it may end without reading
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let text = '';
   let isOver = false;

@@ -27,7 +27,7 @@ async function runExample(database: string): Promise<string> {
     child.kill();
     await once(child, 'exit');
   });
-  child.stdin.end(program);
+  child.stdin.on('error', () => undefined).end(program); // why it ended before is on its stderr
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return /http:\S+/.exec(line.toString())?.[0] ?? '';
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { responseTo } from '../response-to.ts';
 import { answer, exchange, rawUpstream, until } from './raw-upstream.ts';
 import { through } from './through.ts';
 
@@ -29,9 +30,7 @@ describe('a caller who hangs up', () => {
   test('in the middle of the answer, too', async () => {
     await using upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n'));
     await using served = await through(upstream.url);
-    const [response] = (await once(httpRequest(`${served.url}/v1/messages`).end(), 'response')) as [
-      IncomingMessage,
-    ];
+    const response = await responseTo(`${served.url}/v1/messages`);
     await once(response, 'data');
     response.destroy();
     await until(() => upstream.sockets.size === 0);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { gate } from '../gate.ts';
+import { responseTo } from '../response-to.ts';
 import { answer, exchange, rawUpstream, standsStill, until } from './raw-upstream.ts';
 import { through } from './through.ts';
 
@@ -73,9 +74,7 @@ describe('an answer', () => {
       socket.write('0\r\nX-Sum: 6\r\n\r\n');
     });
     await using served = await through(upstream.url);
-    const [response] = (await once(httpRequest(`${served.url}/v1/messages`).end(), 'response')) as [
-      IncomingMessage,
-    ];
+    const response = await responseTo(`${served.url}/v1/messages`);
     expect(String((await once(response, 'data'))[0])).toBe('one');
     steps[0]?.open();
     expect(String((await once(response, 'data'))[0])).toBe('two');
@@ -331,9 +330,7 @@ test('a caller who does not read holds the upstream back', async () => {
     more();
   });
   await using served = await through(upstream.url);
-  const [response] = (await once(httpRequest(`${served.url}/v1/files`).end(), 'response')) as [
-    IncomingMessage,
-  ];
+  const response = await responseTo(`${served.url}/v1/files`);
   await standsStill(() => written);
   expect(written).toBeLessThan(64 * 1024 * 1024);
   response.destroy();

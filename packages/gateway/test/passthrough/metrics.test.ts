@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { responseTo } from '../response-to.ts';
 import { answer, rawUpstream, until } from './raw-upstream.ts';
 import { through } from './through.ts';
 
@@ -86,9 +86,7 @@ test('what is open, what was sent again, and a breaker that is open are told', a
   });
   await using served = await through(upstream.url);
   const labels = `area="models",row="models",upstream="${upstream.url}"`;
-  const [open] = (await once(httpRequest(`${served.url}/v1/models?stream`).end(), 'response')) as [
-    IncomingMessage,
-  ];
+  const open = await responseTo(`${served.url}/v1/models?stream`);
   cuts = 1;
   expect((await fetch(`${served.url}/v1/models`)).status).toBe(200);
   let samples = await scrape(served.url);

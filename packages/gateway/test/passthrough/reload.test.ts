@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
+import { request as httpRequest, Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { AddressInfo } from 'node:net';
+import { responseTo } from '../response-to.ts';
 import { configurableGateway } from './configurable-gateway.ts';
 import { answer, rawUpstream, until } from './raw-upstream.ts';
 
@@ -43,9 +44,7 @@ test('requests go to the new upstream from then on, and what is open goes on whe
       call.on('error', reject).end();
     });
   expect(await ask()).toEqual(['first', false]);
-  const [events] = (await once(httpRequest(`${served.url}/v1/messages?stream`).end(), 'response')) as [
-    IncomingMessage,
-  ];
+  const events = await responseTo(`${served.url}/v1/messages?stream`);
   let text = '';
   events.on('data', (chunk) => (text += String(chunk)));
   const socket = new WebSocket(`ws://${hostname}:${port}/api/ws/voice/one`);

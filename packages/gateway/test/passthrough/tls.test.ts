@@ -10,6 +10,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { undiciClient } from '../../src/passthrough/over-undici.ts';
+import { responseTo } from '../response-to.ts';
 import { createAuthority } from './authority.ts';
 import { answer, until } from './raw-upstream.ts';
 import { through } from './through.ts';
@@ -113,9 +114,7 @@ test.each([true, false])(
 
 test('HTTP/2 carries events as they come, trailers, and the end of a caller', async () => {
   await using served = await through(url, { 'upstream.ca': ca, 'upstream.http2': true });
-  const [response] = (await once(httpRequest(`${served.url}/v1/messages?events`).end(), 'response')) as [
-    IncomingMessage,
-  ];
+  const response = await responseTo(`${served.url}/v1/messages?events`);
   expect([response.headers['x-version'], response.headers['x-accel-buffering']]).toEqual(['2.0', 'no']);
   const next = async (text: string) => {
     steps.shift()?.(text);
@@ -128,9 +127,7 @@ test('HTTP/2 carries events as they come, trailers, and the end of a caller', as
   await once(response, 'end');
   expect(response.rawTrailers).toEqual(['x-sum', '2']);
 
-  const [other] = (await once(httpRequest(`${served.url}/v1/messages?events`).end(), 'response')) as [
-    IncomingMessage,
-  ];
+  const other = await responseTo(`${served.url}/v1/messages?events`);
   other.destroy();
   await until(() => gone === 1);
 });

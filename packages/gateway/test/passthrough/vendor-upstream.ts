@@ -67,13 +67,14 @@ const server = createServer((request, response) => {
 });
 const voices = new WebSocketServer({ noServer: true });
 server.on('upgrade', (request, socket, head) => {
+  socket.on('error', () => socket.destroy());
   const { method, url = '', headers } = request;
   console.log(JSON.stringify({ method, url, headers, body: '' }));
   const refusal = '{"type":"error","error":{"type":"permission_error","message":"No voice"}}';
   if (url.includes('denied'))
     return socket.end(`HTTP/1.1 403 No\r\ncontent-length: ${refusal.length}\r\n\r\n${refusal}`);
   return voices.handleUpgrade(request, socket, head, (voice) =>
-    voice.on('message', (data, binary) => voice.send(data, { binary })),
+    voice.on('error', () => undefined).on('message', (data, binary) => voice.send(data, { binary })),
   );
 });
 server.listen(0, '127.0.0.1', () =>

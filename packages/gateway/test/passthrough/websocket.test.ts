@@ -94,6 +94,7 @@ describe('a WebSocket', () => {
     );
     await using served = await through(upstream.url);
     const socket = new WebSocket(`ws://127.0.0.1:${served.port}${path}`);
+    socket.on('error', () => undefined); // a reset after the answer
     const [, response] = (await once(socket, 'unexpected-response')) as [
       unknown,
       import('node:http').IncomingMessage,

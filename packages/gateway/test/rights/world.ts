@@ -167,7 +167,7 @@ export async function openWorld() {
 function upgrade(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, { headers });
-    socket.once('error', reject);
+    socket.on('error', reject);
     socket.once('open', () => {
       socket.terminate();
       resolve({ status: 101, text: '' });

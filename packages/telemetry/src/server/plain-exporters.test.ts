@@ -17,10 +17,13 @@ test.each([
 ] as const)('what the OpenTelemetry exporter sends in %s is plain', async (encoding, Exporter) => {
   const bodies: Buffer[] = [];
   await using server = createServer((request, response) => {
-    void buffer(request).then((body) => {
-      bodies.push(body);
-      response.end();
-    });
+    void buffer(request).then(
+      (body) => {
+        bodies.push(body);
+        response.end();
+      },
+      () => undefined, // whoever asked hung up amid it
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

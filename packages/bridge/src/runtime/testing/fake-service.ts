@@ -114,6 +114,7 @@ export class FakeService {
     this.#server = createServer((request, response) => void this.#answer(request, response));
     this.#sockets = new WebSocketServer({ noServer: true });
     this.#server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => undefined);
       const call = this.#note(request, undefined);
       const scripted = this.#scripts.get(call.route)?.shift();
       if (scripted) {

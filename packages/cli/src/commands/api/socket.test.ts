@@ -31,7 +31,7 @@ beforeEach(async () => {
   sockets = new WebSocketServer({ noServer: true });
   http.removeAllListeners('upgrade').on('upgrade', (request, socket, head) => {
     asked.push(request);
-    if (refusal !== undefined) return socket.end(refusal);
+    if (refusal !== undefined) return socket.on('error', () => undefined).end(refusal);
     return sockets.handleUpgrade(request, socket, head, (open) => {
       open.on('error', () => undefined).on('close', closed.resolve);
       meet(open);

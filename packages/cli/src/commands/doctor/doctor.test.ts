@@ -47,7 +47,9 @@ describe('a WebSocket', () => {
 
   test('that is refused by the gateway came through', async () => {
     service.server.on('upgrade', (_request, socket) =>
-      socket.end('HTTP/1.1 401 No\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n'),
+      socket
+        .on('error', () => undefined)
+        .end('HTTP/1.1 401 No\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n'),
     );
     expect((await doctor()).of('WebSocket')).toMatchObject({ status: 'ok' });
   });
