@@ -34,6 +34,7 @@ export function beginProcess(options: BeginOptions): Execution {
     if (process) state.saveSession({ ...record, process });
   } catch (error) {
     execution.signal('SIGKILL');
+    execution.ended.catch(() => undefined); // an embedder's may fail, and nobody waits for it
     throw error;
   }
   for (const kind of unknownSources)
