@@ -122,7 +122,7 @@ test('telemetry of an organization is deleted in bounded acts, without a record 
   const { store, count } = await storeWith(
     `INSERT INTO telemetry_block ${numbers(7000)}
      SELECT n, 2, iif(n % 4 = 0, 'stays', 'goes'), 'a', n, NULL, 'groups', 1, NULL, NULL, CAST('[]' AS BLOB) FROM number;
-     INSERT INTO telemetry_idempotency VALUES ('a', 'goes', 'k', 'f', 1), ('a', 'stays', 'k', 'f', 1)`,
+     INSERT INTO telemetry_idempotency VALUES (1, 'a', 'goes', 'k', 'f', 1), (2, 'a', 'stays', 'k', 'f', 1)`,
   );
   const acts: number[] = [];
   const data = createTelemetryOrganizationData({

@@ -8,7 +8,7 @@ import { fingerprintOf } from './idempotency.ts';
 import type { LogsBody } from './logs-body.ts';
 import { createBlockOpener } from './opened-block.ts';
 import type { LogsAnswer } from './otlp-answer.ts';
-import type { AppendRecords, Organizations, TelemetryStore, WrittenBlock } from './ports.ts';
+import type { AppendRecords, Idempotency, Organizations, TelemetryStore, WrittenBlock } from './ports.ts';
 import { createRecordReads } from './record-reads.ts';
 import { createRecords, type Records } from './records.ts';
 import { createRetention } from './retention.ts';
@@ -18,6 +18,8 @@ import { allRecordsTopic, recordsTopic } from './topics.ts';
 export interface TelemetryConfig {
   /** How long a request that comes again is known by its idempotency key. */
   readonly idempotencySeconds: number;
+  /** Requests that are known by their key at once; beyond, the oldest ones are forgotten. */
+  readonly maxIdempotencyKeys: number;
   /** Records that are looked at for one page of a query; where they are not enough, the next page goes on. */
   readonly maxScannedRecords: number;
   /** Records that are counted for one answer. */
@@ -30,6 +32,7 @@ export interface TelemetryConfig {
 
 export const defaultTelemetryConfig: TelemetryConfig = {
   idempotencySeconds: 24 * 3600,
+  maxIdempotencyKeys: 1_000_000,
   maxScannedRecords: 100_000,
   maxCountedRecords: 500_000,
   retentionSeconds: 30 * 24 * 3600,
@@ -122,10 +125,11 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
     key: string | undefined,
     receivedAt: number,
     content: () => string | Uint8Array,
-  ): AppendRecords['idempotency'] {
+  ): Idempotency | undefined {
     if (key === undefined) return undefined;
-    const since = receivedAt - config.idempotencySeconds * 1000;
-    return { key, fingerprint: fingerprintOf(content()), since };
+    const { idempotencySeconds, maxIdempotencyKeys: maxKeys } = config;
+    const since = receivedAt - idempotencySeconds * 1000;
+    return { key, fingerprint: fingerprintOf(content()), since, maxKeys };
   }
 
   async function append(

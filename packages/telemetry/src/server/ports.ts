@@ -71,9 +71,17 @@ export interface AppendRecords {
   readonly receivedAt: number;
   readonly skewMs: number | null;
   readonly blocks: readonly WrittenBlock[];
-  /** The account's same key after `since` stores nothing again; with another fingerprint it is refused. */
-  readonly idempotency:
-    { readonly key: string; readonly fingerprint: string; readonly since: number } | undefined;
+  readonly idempotency: Idempotency | undefined;
+}
+
+/** The account's same key after `since` stores nothing again; with another fingerprint it is refused. */
+export interface Idempotency {
+  readonly key: string;
+  readonly fingerprint: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Of all accounts: beyond, the oldest ones are forgotten, a few with each that comes. */
+  readonly maxKeys: number;
 }
 
 /** An attribute by its key. `exact`: its value is this text; else one that reads so, a number or a boolean too. */

@@ -24,6 +24,7 @@ import { openWorkMigration } from './migrations/0018-open-work.ts';
 import { deviceGrantRowsMigration } from './migrations/0019-device-grant-rows.ts';
 import { eventAccountsMigration } from './migrations/0020-event-accounts.ts';
 import { accountUnlocksMigration } from './migrations/0021-account-unlocks.ts';
+import { telemetryIdempotencyMigration } from './migrations/0022-telemetry-idempotency.ts';
 import { oauthActs } from './oauth-acts.ts';
 import { outboxActs } from './outbox-acts.ts';
 import { telemetryActs } from './telemetry-acts.ts';
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   deviceGrantRowsMigration,
   eventAccountsMigration,
   accountUnlocksMigration,
+  telemetryIdempotencyMigration,
 ];

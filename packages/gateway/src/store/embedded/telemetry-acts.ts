@@ -48,11 +48,13 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     `SELECT fingerprint FROM telemetry_idempotency
      WHERE account_id = ? AND organization_id = ? AND key = ? AND created_at > ?`,
   );
-  const insertKey = db.prepare('INSERT OR REPLACE INTO telemetry_idempotency VALUES (?, ?, ?, ?, ?)');
+  const insertKey = db.prepare(
+    `INSERT OR REPLACE INTO telemetry_idempotency (account_id, organization_id, key, fingerprint, created_at)
+     VALUES (?, ?, ?, ?, ?)`,
+  );
   const forgetKeys = db.prepare(
-    `DELETE FROM telemetry_idempotency WHERE (account_id, organization_id, key) IN
-       (SELECT account_id, organization_id, key FROM telemetry_idempotency
-        WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,
+    `DELETE FROM telemetry_idempotency
+     WHERE id IN (SELECT id FROM telemetry_idempotency ORDER BY id LIMIT ?) AND (created_at <= ? OR id <= ?)`,
   );
   const oldestOf = db.prepare(
     `SELECT last_id, records, account_id, received_at, bytes FROM telemetry_block WHERE organization_id = ?
@@ -64,11 +66,11 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
   /** Whether the key was seen; if not, it is from now on. */
   function isReplay({ accountId, organizationId, receivedAt, idempotency }: AppendRecords): boolean {
     if (!idempotency) return false;
-    const { key, fingerprint, since } = idempotency;
+    const { key, fingerprint, since, maxKeys } = idempotency;
     const seen = selectKey.get(accountId, organizationId, key, since)?.['fingerprint'];
     if (judgeReplay(typeof seen === 'string' ? seen : undefined, fingerprint)) return true;
-    forgetKeys.run(since, forgottenAtOnce);
-    insertKey.run(accountId, organizationId, key, fingerprint, receivedAt);
+    const { lastInsertRowid } = insertKey.run(accountId, organizationId, key, fingerprint, receivedAt);
+    forgetKeys.run(forgottenAtOnce, since, Number(lastInsertRowid) - maxKeys);
     return false;
   }
 

@@ -153,6 +153,20 @@ describe('the idempotency key', () => {
     expect([(await stored()).length, (await stored('other')).length]).toEqual([3, 3]);
   });
 
+  test('of the oldest requests is forgotten, where there are too many, whatever account goes meanwhile', async () => {
+    const { db, store, ingest, stored } = makeEngine({ config: { maxIdempotencyKeys: 20 } });
+    const keys = () => db.prepare('SELECT count(*) AS n FROM telemetry_idempotency').get()?.['n'];
+    for (let key = 0; key < 50; key++) await ingest(events(1), String(key));
+    expect(keys()).toBe(20);
+    for (const key of ['30', '49']) await ingest(events(1), key);
+    expect(await stored()).toHaveLength(50);
+    await ingest(events(1), '29');
+    expect([(await stored()).length, keys()]).toEqual([51, 20]);
+    await store.deleteAccountRecords({ accountId: 'account', after: 0, span: 1000 });
+    for (let key = 0; key < 30; key++) await ingest(events(1), `again ${key}`);
+    expect(keys()).toBe(20);
+  });
+
   test('of a refused batch is free', async () => {
     const { ingest } = makeEngine();
     await refusalOf(ingest([event('x', { body: 1 })], 'k'));
