@@ -20,9 +20,10 @@ export interface StoredAttribute {
 
 /** How deep values may nest; what is deeper is a fault of its record. */
 export const maxDepth = 32;
-/** More than the braces, names and digits of a value have, and as much as the sign that JSON writes longest. */
+/** More than the braces, names and digits of a value have as JSON. */
 const valueBytes = 80;
-const signBytes = 6;
+/** Of the sign that JSON writes longest. */
+export const signBytes = 6;
 
 // What has the stored form already is given back as it is, object for object: that is nearly everything, and copying it
 // costs as much as judging it. So what is judged must not be changed afterwards.

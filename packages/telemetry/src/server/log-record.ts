@@ -1,5 +1,11 @@
-import { isJsonObject } from '@sallyport/core';
-import { judgeAnyValue, judgeAttributes, type StoredAttribute, type StoredValue } from './any-value.ts';
+import { isJsonObject, severities } from '@sallyport/core';
+import {
+  judgeAnyValue,
+  judgeAttributes,
+  signBytes,
+  type StoredAttribute,
+  type StoredValue,
+} from './any-value.ts';
 import { judgeInteger, judgeUint32, uint64 } from './integers.ts';
 import type { Judging } from './judging.ts';
 
@@ -25,7 +31,6 @@ const maxRecordBytes = 256 * 1024;
 export const maxAttributes = 1024;
 /** More than all but the texts and values of a record have as JSON. */
 const restBytes = 512;
-const signBytes = 6;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -111,7 +116,7 @@ function eventNameOf(attributes: readonly StoredAttribute[]): string | null {
   return null;
 }
 
-const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+const leastOf = new Map(Object.entries(severities).map(([name, least]) => [name.toUpperCase(), least]));
 
 /** A number from 0 to 24, or its name in OTLP's enum: `SEVERITY_NUMBER_INFO`, `SEVERITY_NUMBER_ERROR3`. */
 function judgeSeverity(value: unknown, judging: Judging): number {
@@ -119,8 +124,8 @@ function judgeSeverity(value: unknown, judging: Judging): number {
   if (value === 'SEVERITY_NUMBER_UNSPECIFIED') return 0;
   const [, name = '', step = '1'] =
     typeof value === 'string' ? (/^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(value) ?? []) : [];
-  const range = severities.indexOf(name);
-  if (range >= 0) return range * 4 + Number(step);
+  const least = leastOf.get(name);
+  if (least !== undefined) return least + Number(step) - 1;
   // Any other number is one that a later release of OTLP may give a meaning: an enum of protobuf is open.
   judging.complain(
     'must be a whole number from 0 to 24',

@@ -28,6 +28,13 @@ export function leavePlain(): never {
   throw isNotPlain;
 }
 
+/** Notes that a member was there: of two, it would depend on the reader which one counts, or whether they are one. */
+export function once(seen: number, member: number): number {
+  const bit = 1 << member;
+  if ((seen & bit) !== 0) leavePlain();
+  return seen | bit;
+}
+
 /** What `walk` gives; `undefined` where it left the plain form. */
 export function ifPlain<T>(walk: () => T): T | undefined {
   try {

@@ -11,7 +11,7 @@ import {
   quote,
   signsOf,
 } from './json-scanner.ts';
-import { leavePlain, Span } from './plain-form.ts';
+import { leavePlain, once, Span } from './plain-form.ts';
 
 const maxIntDigits = 18;
 /** A number of so many is one that a double holds. */
@@ -144,13 +144,6 @@ export class PlainJsonValues {
         else this.value(depth);
     }
   }
-}
-
-/** Notes that a member was there: of two, it would depend on the reader which one counts. */
-export function once(seen: number, member: number): number {
-  const bit = 1 << member;
-  if ((seen & bit) !== 0) leavePlain();
-  return seen | bit;
 }
 
 function isDigitAt({ bytes, at }: JsonScanner): boolean {

@@ -18,13 +18,14 @@ import {
   maxPlainOriginBytes,
   maxPlainRecordBytes,
   maxPlainValues,
+  once,
   type PlainCounts,
   PlainRecord,
   serviceNameKey,
   type SplitTime,
   standsAt,
 } from './plain-form.ts';
-import { maxSafeDigits, once, PlainJsonValues } from './plain-json-values.ts';
+import { maxSafeDigits, PlainJsonValues } from './plain-json-values.ts';
 
 /** Nine digits: what a time has below its seconds. */
 export const jsonTimeBase = 1_000_000_000n;

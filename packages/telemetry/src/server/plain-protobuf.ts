@@ -5,6 +5,7 @@ import {
   maxPlainOriginBytes,
   maxPlainRecordBytes,
   maxPlainValues,
+  once,
   type PlainCounts,
   PlainRecord,
   serviceNameKey,
@@ -12,7 +13,7 @@ import {
   standsAt,
 } from './plain-form.ts';
 import { PlainProtobufValues } from './plain-protobuf-values.ts';
-import { bytes, fixed32, fixed64, ProtobufScanner, tagOf, varint } from './protobuf-scanner.ts';
+import { bytes, fieldOf, fixed32, fixed64, ProtobufScanner, tagOf, varint } from './protobuf-scanner.ts';
 
 /** A time comes in two halves of 32 bits. */
 export const protobufTimeBase = 2n ** 32n;
@@ -59,7 +60,7 @@ class PlainProtobufWalk {
       else if (tag === tagOf(2, bytes)) this.#scopeLogs(scanner.length(end));
       else if (tag === tagOf(3, bytes)) this.#schemaUrl(end);
       else leavePlain();
-      seen = tag === tagOf(2, bytes) ? seen | 1 : once(seen, tag);
+      seen = tag === tagOf(2, bytes) ? seen | 1 : once(seen, fieldOf(tag));
     }
   }
 
@@ -72,7 +73,7 @@ class PlainProtobufWalk {
         this.#logRecord(scanner.length(end));
         continue;
       }
-      seen = once(seen, tag);
+      seen = once(seen, fieldOf(tag));
       if (tag === tagOf(1, bytes)) this.#origin(end, false);
       else if (tag === tagOf(3, bytes)) this.#schemaUrl(end);
       else leavePlain();
@@ -101,7 +102,7 @@ class PlainProtobufWalk {
         this.#counts.setService(this.#values.text);
         continue;
       }
-      seen = once(seen, tag);
+      seen = once(seen, fieldOf(tag));
       if (tag === tagOf(isResource ? 2 : 4, varint)) scanner.skipVarint(end);
       else if (!isResource && (tag === tagOf(1, bytes) || tag === tagOf(2, bytes))) scanner.skipField(end);
       else leavePlain();
@@ -120,7 +121,7 @@ class PlainProtobufWalk {
         this.#attribute(end, record);
         continue;
       }
-      seen = once(seen, tag);
+      seen = once(seen, fieldOf(tag));
       this.#memberOfRecord(tag, end, record);
     }
     this.#counts.addRecord(record);
@@ -188,11 +189,4 @@ class PlainProtobufWalk {
     const [one, two, three, four] = [of[at] ?? 0, of[at + 1] ?? 0, of[at + 2] ?? 0, of[at + 3] ?? 0];
     return (one | (two << 8) | (three << 16) | (four << 24)) >>> 0;
   }
-}
-
-/** Notes that a field was there: messages that come twice are merged. */
-function once(seen: number, tag: number): number {
-  const bit = 1 << (tag >> 3);
-  if ((seen & bit) !== 0) leavePlain();
-  return seen | bit;
 }

@@ -7,6 +7,7 @@ export const bytes = 2;
 export const fixed32 = 5;
 
 export const tagOf = (field: number, wireType: number) => field * 8 + wireType;
+export const fieldOf = (tag: number) => tag >> 3;
 
 /**
  * Goes through the bytes of a message without making anything of them; each method leaves the plain form for what is not of it, such

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { elsewhere } from './zip-header.ts';
 
 // The records that end a ZIP file (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT 4.3.14 to 4.3.16).
 const endSignature = Buffer.from('PK\x05\x06', 'latin1');
@@ -7,8 +8,6 @@ const maxCommentBytes = 0xffff;
 const locatorSignature = 0x07064b50;
 const locatorBytes = 20;
 const largeEndBytes = 56;
-/** Of an end record: the value is in the one for large files. */
-const elsewhere = 0xffff_ffff;
 
 /**
  * Where the directory begins that was gone through, of so many bytes; `undefined` where it is not the one that the file's end

@@ -11,8 +11,8 @@ export const minHeaderBytes = 30;
 const isEncrypted = 1;
 /** The sizes stand behind the data. */
 const isSizedLater = 8;
-/** Of a size: it is in the extra field for large files. */
-const elsewhere = 0xffff_ffff;
+/** Of a size, or a place: it is where large files have it. */
+export const elsewhere = 0xffff_ffff;
 const largeField = 1;
 
 /**

@@ -1,16 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  judgeReplay,
-  type AppendRecords,
-  type MergedBlock,
-  type StoredBlock,
-  type TelemetryActs,
-} from '@sallyport/telemetry/storage';
+import type { MergedBlock, StoredBlock, TelemetryActs } from '@sallyport/telemetry/storage';
 import type { Sync } from './acts.ts';
 import { compress } from './compressed.ts';
+import { telemetryIdempotency } from './telemetry-idempotency.ts';
 
-/** Keys that are forgotten with each batch: more than one, so that old ones never pile up, and few, so that none waits. */
-const forgottenAtOnce = 10;
 /** What a block takes beside its content and its summary: its other columns and its part of the index. */
 const rowBytes = 200;
 /** For the account of a block that is of several: no account has this id. */
@@ -44,35 +37,11 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
   const advanceExport = db.prepare(
     'UPDATE telemetry_head SET exported_to = max(coalesce(exported_to, 0), min(?, last_id))',
   );
-  const selectKey = db.prepare(
-    `SELECT fingerprint FROM telemetry_idempotency
-     WHERE account_id = ? AND organization_id = ? AND key = ? AND created_at > ?`,
-  );
-  const insertKey = db.prepare(
-    `INSERT OR REPLACE INTO telemetry_idempotency (account_id, organization_id, key, fingerprint, created_at)
-     VALUES (?, ?, ?, ?, ?)`,
-  );
-  const forgetKeys = db.prepare(
-    `DELETE FROM telemetry_idempotency
-     WHERE id IN (SELECT id FROM telemetry_idempotency ORDER BY id LIMIT ?) AND (created_at <= ? OR id <= ?)`,
-  );
+  const idempotency = telemetryIdempotency(db);
   const oldestOf = db.prepare(
     `SELECT last_id, records, account_id, received_at, bytes FROM telemetry_block WHERE organization_id = ?
      ORDER BY received_at, last_id LIMIT ?`,
   );
-  const forgetKeysIn = db.prepare('DELETE FROM telemetry_idempotency WHERE organization_id = ?');
-  const forgetKeysOf = db.prepare('DELETE FROM telemetry_idempotency WHERE account_id = ?');
-
-  /** Whether the key was seen; if not, it is from now on. */
-  function isReplay({ accountId, organizationId, receivedAt, idempotency }: AppendRecords): boolean {
-    if (!idempotency) return false;
-    const { key, fingerprint, since, maxKeys } = idempotency;
-    const seen = selectKey.get(accountId, organizationId, key, since)?.['fingerprint'];
-    if (judgeReplay(typeof seen === 'string' ? seen : undefined, fingerprint)) return true;
-    const { lastInsertRowid } = insertKey.run(accountId, organizationId, key, fingerprint, receivedAt);
-    forgetKeys.run(forgottenAtOnce, since, Number(lastInsertRowid) - maxKeys);
-    return false;
-  }
 
   /** Gives what it takes of the room. */
   function insert(block: Insertion): number {
@@ -100,7 +69,7 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
   return {
     appendRecords(argument) {
       const { last_id: lastId, bytes: storedBytes } = head.get() as unknown as HeadRow;
-      if (isReplay(argument)) return { isReplay: true, storedBytes };
+      if (idempotency.isReplay(argument)) return { isReplay: true, storedBytes };
       const { organizationId, accountId, receivedAt, skewMs, blocks } = argument;
       let id = lastId;
       let added = 0;
@@ -132,7 +101,7 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
     },
 
     deleteAccountRecords({ accountId, after, span }) {
-      forgetKeysOf.run(accountId);
+      idempotency.forgetAccount(accountId);
       let [deleted, weight] = [0, 0];
       for (const block of next.all(after, span) as unknown as BlockRow[]) {
         const isOwn = block.account_id === accountId;
@@ -154,7 +123,7 @@ export function telemetryActs(db: DatabaseSync): Sync<TelemetryActs> {
         weight += weigh(block);
         if (weight >= limit) return { deleted, isDone: false };
       }
-      forgetKeysIn.run(organizationId);
+      idempotency.forgetOrganization(organizationId);
       return { deleted, isDone: true };
     },
 
