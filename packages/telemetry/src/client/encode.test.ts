@@ -117,6 +117,11 @@ test('the time has the nanoseconds of the monotonic clock', async () => {
   expect((JSON.parse(json) as SinkEvent).timeUnixNano).toBe('1000000000005250000');
 });
 
+test.each(['NaNNaN', '-1', '1e21', String(2n ** 64n), '', 1, null, {}])('a time of %j is none', (time) => {
+  const event = { name: 'x', timeUnixNano: time as string, observedTimeUnixNano: time as string };
+  expect(encode(event).timeUnixNano).toBe(encode({ name: 'x' }).timeUnixNano);
+});
+
 test('an attribute cannot pose as what the batcher says itself', () => {
   const event = encode({ name: 'x', attributes: { 'event.id': 'mine', 'service.name': 'other' } });
   expect(event.attributes.map(({ key }) => key)).toEqual(['event.name', 'event.id', 'service.name']);

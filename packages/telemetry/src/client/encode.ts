@@ -144,8 +144,8 @@ export function createEncoder(options: {
     // Each round cuts the largest part: a few suffice, or the event is made of very many small ones.
     for (let round = 0; draft && round < 16; round += 1) {
       const json = JSON.stringify({
-        timeUnixNano: given.timeUnixNano ?? unixNano(stamp),
-        observedTimeUnixNano: given.observedTimeUnixNano ?? unixNano(stamp),
+        timeUnixNano: soundTime(given.timeUnixNano) ?? unixNano(stamp),
+        observedTimeUnixNano: soundTime(given.observedTimeUnixNano) ?? unixNano(stamp),
         severityNumber: severity,
         severityText: toText(severityName(event.severityText, severity), redactor),
         ...(draft.body && { body: draft.body }),
@@ -187,6 +187,13 @@ function severityName(text: string | undefined, severity: number): string {
 /** Nanoseconds since the Unix epoch, in decimal. */
 function unixNano({ seconds, nanos }: Stamp): string {
   return `${seconds}${String(nanos).padStart(9, '0')}`;
+}
+
+/** A time that OTLP has room for: of a date that is none, or of another unit, the event must not be refused. */
+function soundTime(nanos: string | undefined): string | undefined {
+  return typeof nanos === 'string' && /^\d{1,20}$/.test(nanos) && BigInt(nanos) < 2n ** 64n
+    ? nanos
+    : undefined;
 }
 
 /** Cuts the largest text, body or attribute, by `excess` bytes; a large value of another kind goes as a whole. */

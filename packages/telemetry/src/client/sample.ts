@@ -13,13 +13,14 @@ const errorSeverity = 17;
  * spread evenly, each name by itself. Errors are always sent.
  */
 export function createSampler(sampling: Sampling): Sampler {
+  const rates = new Map(Object.entries(sampling));
   const due = new Map<string, number>();
   return ({ name, severityNumber = 9, attributes }) => {
-    const rate = sampling[name] ?? sampling['*'] ?? 1;
+    const rate = rates.get(name) ?? rates.get('*') ?? 1;
     if (rate >= 1 || severityNumber >= errorSeverity) return true;
     const session = attributes?.['session.id'];
     if (typeof session === 'string') return fractionOf(session) < rate;
-    const key = name in sampling ? name : '*';
+    const key = rates.has(name) ? name : '*';
     const sum = (due.get(key) ?? 0) + rate;
     due.set(key, sum % 1);
     return sum >= 1;

@@ -51,12 +51,9 @@ function severityOf(level: unknown): Pick<TelemetryEvent, 'severityNumber' | 'se
   return { ...(known !== undefined && severityOf(Number(known))), severityText: level };
 }
 
-/** What OTLP has room for, 64 bits of nanoseconds: a larger number is a time in another unit. */
-const maxEpochMs = 2 ** 64 / 1e6;
-
 function toEpochMs(time: unknown): number | undefined {
   const ms = typeof time === 'string' ? Date.parse(time) : time;
-  return typeof ms === 'number' && ms > 0 && ms < maxEpochMs ? Math.trunc(ms) : undefined;
+  return typeof ms === 'number' && ms > 0 && Number.isFinite(ms) ? Math.trunc(ms) : undefined;
 }
 
 function exceptionOf(err: unknown): Readonly<Record<string, unknown>> {
