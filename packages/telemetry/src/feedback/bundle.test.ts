@@ -156,6 +156,37 @@ test('whatever a file is called, the service takes it, under the name that is li
   );
 });
 
+test('names that lead out of the bundle, or are the same to some file system, cost nothing', async () => {
+  const { directory } = scratch();
+  const odd = fc.constantFrom(
+    'a',
+    'A',
+    'é',
+    'e\u0301',
+    '..',
+    '.',
+    '/',
+    '//',
+    'C:',
+    '\\',
+    'manifest.json',
+    ' .',
+    'a/'.repeat(70),
+    '',
+    'x'.repeat(300),
+  );
+  const name = fc.array(odd, { maxLength: 6 }).map((parts) => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(fc.array(name, { maxLength: 8 }), async (names) => {
+      const sources = names.map((each) => ({ name: each, lines: linesOf('x') }));
+      const { path, manifest } = await build({ sources }, directory);
+      expect(manifest.files).toHaveLength(names.length);
+      expect(await checkZip(path)).toEqual({ entries: names.length + 1 });
+    }),
+    { numRuns: 50 },
+  );
+});
+
 test('what ends in a line too long to be taken is left out, and the manifest says why', async () => {
   const { directory } = scratch();
   const long = 'x'.repeat(101);

@@ -7,12 +7,12 @@ import { makeDirectory } from '@sallyport/core/directory';
 import { contract } from '@sallyport/core/contract';
 import { ZipFile } from 'yazl';
 import type { Redactor } from '../client/redact.ts';
-import { entryName } from './entry-name.ts';
+import { createEntryNames } from './entry-name.ts';
 import { endOf, tailOf } from './text-lines.ts';
 
 /** Text that goes into a bundle: a file of this machine, or lines that are made. */
 export type BundleSource = {
-  /** Its path within the bundle; what no file system, or no terminal, takes of it is made to fit. */
+  /** Its path within the bundle; what no file system, or no terminal, takes of it is made to fit, and so is one that comes twice. */
   readonly name: string;
   /** When it was last written, in epoch milliseconds: where there is no room, the oldest goes. Without one it stays. */
   readonly modifiedAt?: number;
@@ -60,6 +60,7 @@ interface Part extends BundledFile {
   readonly modifiedAt: number;
 }
 
+const manifestName = 'manifest.json';
 const maxBundleBytes = contract.feedback.bundle.limits.bodyBytes;
 
 /**
@@ -109,6 +110,7 @@ async function prepare(
   omitted: { name: string; why: string }[],
 ): Promise<Part[]> {
   const parts: Part[] = [];
+  const entryName = createEntryNames([manifestName]);
   for (const [index, source] of sources.entries()) {
     const { modifiedAt = Infinity } = source;
     const name = entryName(source.name);
@@ -143,7 +145,7 @@ async function writeZip(path: string, parts: readonly Part[], manifest: BundleMa
   const zip = new ZipFile();
   const failed = new AbortController();
   zip.on('error', (error) => failed.abort(error));
-  zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), 'manifest.json');
+  zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), manifestName);
   for (const { path: from, name } of parts) zip.addFile(from, name);
   zip.end();
   await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal: failed.signal });
