@@ -1,10 +1,20 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { browser, password } from '../test/oauth/visitor.ts';
@@ -19,13 +29,24 @@ let directory: string;
 beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'sallyport-program-'))));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-function program(args: readonly string[], env: Record<string, string> = {}) {
+function program(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdout: 'pipe' | number = 'pipe',
+) {
   const child = spawn(process.execPath, ['--conditions=@sallyport/source', main, ...args], {
     env: { PATH: process.env['PATH'], HOME: directory, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+    stdio: ['ignore', stdout, 'pipe'],
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
+}
+
+/** A file that takes nothing. */
+function fullDisk(): number {
+  const file = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(file));
+  return file;
 }
 
 async function run(args: readonly string[], env?: Record<string, string>) {
@@ -272,6 +293,23 @@ describe('usage', () => {
     const closed = once(child, 'close') as Promise<[number]>;
     const [stderr, [code]] = await Promise.all([text(child.stderr), closed]);
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+  });
+
+  test.each([
+    { args: ['config'] },
+    { args: ['openapi'] },
+    { args: ['admin', 'user', 'list'] },
+    { args: ['start', '--port', '0'] },
+  ])('output that cannot be written is told in one sentence: $args', async ({ args }) => {
+    const dataDir = args[0] === 'openapi' ? [] : ['--data-dir', join(directory, 'full-output')];
+    const child = program([...args, ...dataDir], {}, fullDisk());
+    const stderr = text(child.stderr);
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(1);
+    expect(await stderr).toContain(
+      'sallyport-gateway: Standard output cannot be written: the disk is full.\n',
+    );
+    expect(await stderr).not.toMatch(/^ +at /m);
   });
 
   test('--version and --help load no more than the command line', async () => {

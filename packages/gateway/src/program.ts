@@ -6,10 +6,7 @@ import { version } from './version.ts';
 
 /** Parses the command line and runs the command; each one's modules are loaded only when it runs. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
-  // `| head` has read enough; nobody is left to be told.
-  process.stdout.on('error', (error) => {
-    if (!isClosedPipe(error)) throw error;
-  });
+  process.stdout.on('error', (error) => void endWithOutput(error));
   // What goes there is for whoever looks: a terminal that is gone, or a full disk, must not end a gateway.
   process.stderr.on('error', () => undefined);
   try {
@@ -25,6 +22,14 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
       process.exitCode = exitCode;
     }
   }
+}
+
+/** `| head` has read enough. What else cannot be written is missing from what a script believes to have. */
+async function endWithOutput(error: Error): Promise<void> {
+  if (isClosedPipe(error)) return;
+  const { whyNotWritten } = await import('@sallyport/core');
+  process.stderr.write(`sallyport-gateway: Standard output cannot be written: ${whyNotWritten(error)}.\n`);
+  process.exit(1);
 }
 
 function isClosedPipe(error: unknown): boolean {
