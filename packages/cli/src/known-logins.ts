@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defaultBaseUrl } from './config/keys.ts';
 import type { Settings } from './config/settings.ts';
 import { CommandError, exitCodes } from './io/exit.ts';
 import { toFailure } from './io/failure.ts';
@@ -51,6 +52,18 @@ export function otherLogins(logins: readonly string[], key: string): string {
   return `There is a login for ${named}: name it with ${[...new Set(ways)].sort().join(' or ')}.`;
 }
 
+/** Whoever said no address is at the default one, and mostly wants the only gateway that there is a login for. */
+function otherGateway(settings: Settings, logins: readonly string[]): string | undefined {
+  const [only, ...others] = logins;
+  if (only === undefined || others.length > 0 || settings.baseUrl !== defaultBaseUrl) return undefined;
+  return partsOf(only).profile === undefined ? addressCommand(only) : undefined;
+}
+
+/** Has the commands from then on go to that gateway. */
+export function addressCommand(baseUrl: string): string {
+  return `sallyport config set base-url ${baseUrl}`;
+}
+
 /** Whoever asks where there is no login is told where there is one. */
 export async function loginRequired(settings: Settings, error: unknown): Promise<unknown> {
   if (toFailure(error).code !== 'login_required') return error;
@@ -58,12 +71,14 @@ export async function loginRequired(settings: Settings, error: unknown): Promise
   const key = loginKeyOf(settings);
   const others = otherLogins(logins, key);
   if (logins.includes(key)) return error;
+  const gateway = otherGateway(settings, logins);
+  const all = gateway === undefined ? '' : ` To have all commands go there: \`${gateway}\`.`;
   const login = others === '' && settings.profile === undefined ? 'sallyport login' : loginCommand(settings);
   return new CommandError(
     'login_required',
     `There is no login for ${shownLogin(key)} on this machine.`,
     exitCodes.notLoggedIn,
-    others === '' ? `Run \`${login}\`.` : `${others} Or run \`${login}\` for this one.`,
+    others === '' ? `Run \`${login}\`.` : `${others}${all} Or run \`${login}\` for this one.`,
     { cause: error },
   );
 }

@@ -129,6 +129,26 @@ test('whoever named the gateway is told to log in there', async () => {
   });
 });
 
+test('whoever logs in at an address that only a flag names is told how to keep it', async () => {
+  const { baseUrl } = service;
+  const env = { SALLYPORT_BASE_URL: '', SALLYPORT_CREDENTIAL_STORE: 'file' };
+  const keep = `sallyport config set base-url ${baseUrl}`;
+  const noted = `Without --base-url commands go to http://127.0.0.1:8787. To have them all go here: ${keep}\n`;
+  expect(await run('missing', `${login} --base-url ${baseUrl}`, env)).toMatchObject({ stderr: noted });
+  expect(await run('missing', 'whoami', env)).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining(
+      `name it with --base-url. To have all commands go there: \`${keep}\`. Or`,
+    ) as string,
+  });
+  expect(await run('missing', keep.slice('sallyport '.length), env)).toMatchObject({ exitCode: 0 });
+  expect(await run('missing', 'whoami', env)).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await run('missing', `${login} --base-url ${baseUrl}`, env)).toMatchObject({ stderr: '' });
+  // Whoever has another gateway knows that there are two.
+  await run('missing', 'config set base-url http://127.0.0.1:1', env);
+  expect(await run('missing', `${login} --base-url ${baseUrl}`, env)).toMatchObject({ stderr: '' });
+});
+
 test('two profiles are two logins, be they at one gateway; nothing else leads to them', async () => {
   const file = { SALLYPORT_CREDENTIAL_STORE: 'file' };
   const issue = (n: number) => {

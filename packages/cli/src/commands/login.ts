@@ -10,6 +10,8 @@ import {
   type SessionKeyLogin,
 } from '@sallyport/oauth';
 import { organizationId as organizationIdIn } from '../config/keys.ts';
+import { resolveSettings } from '../config/resolve.ts';
+import { readSources } from '../config/settings.ts';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
@@ -17,6 +19,7 @@ import { advising } from '../io/next-step.ts';
 import { printable } from '../io/printable.ts';
 import { readStdin } from '../io/stdin.ts';
 import type { Output } from '../io/terminal.ts';
+import { addressCommand } from '../known-logins.ts';
 import { organizationNamed, organizationsOf } from '../organizations.ts';
 import { configSet } from './config/change.ts';
 import { organizationIdOf } from './organization-id.ts';
@@ -76,7 +79,19 @@ export async function login(context: Context, options: LoginOptions): Promise<Ou
     await client.oauth.profile({ signal: context.interrupt.asked }),
     context.settings.baseUrl,
   );
+  noteAddress(context);
   return { json: output.json, human: `Logged in as ${output.human}` };
+}
+
+/** A flag is of one command: the next one would look for the login where it is not. */
+function noteAddress({ flags: { baseUrl, profile }, settings, terminal, env }: Context): void {
+  if (baseUrl === undefined) return;
+  const next = resolveSettings(readSources({ ...(profile !== undefined && { profile }) }, env))['base-url'];
+  // Whoever has set another one has more gateways than this one.
+  if (next.origin !== 'default' || next.value === settings.baseUrl) return;
+  terminal.note(
+    `Without --base-url commands go to ${next.value ?? ''}. To have them all go here: ${addressCommand(settings.baseUrl)}`,
+  );
 }
 
 /** What is to be logged in to, and with which session key, if with one. */

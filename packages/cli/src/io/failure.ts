@@ -135,7 +135,8 @@ function fromTransport(error: TransportError): Failure {
     code: error.code,
     message: sentence(reasonOf(error)),
     exitCode: exitCodes.unreachable,
-    nextStep: 'Is the gateway running? `npm start` runs one here; SALLYPORT_BASE_URL says where to look.',
+    nextStep:
+      'Is the gateway running? `npm start` runs one here; where yours is, say with `sallyport config set base-url URL`.',
   };
 }
 
