@@ -12,7 +12,9 @@ import type { PrintFlags } from './print.ts';
 
 /** The `admin` commands: they work on the data directory, also while a gateway runs on it. */
 export function addAdminCommands(program: Command): void {
-  const admin = program.command('admin').description('Accounts, organizations, OAuth clients and keys.');
+  const admin = program
+    .command('admin')
+    .description('Accounts, organizations and what they hold; audit log, feedback, backup, keys.');
   const load = () => import('./accounts.ts');
 
   configurable(admin.command('session-key'))
