@@ -139,8 +139,13 @@ describe('people', () => {
     const { addPerson, listPeople, removePerson } = ann.client.admin;
     const added = await addPerson({ body: { email: 'New@Example.com', role: 'viewer' } });
     expect(added).toMatchObject({ email: 'new@example.com', role: 'viewer', has_password: false });
-    const token = new URL(added.setup_link ?? '').searchParams.get('token') ?? '';
-    await server.accounts.setUp(token, 'correct horse battery');
+    // A link that was not used in time is replaced so; the one before counts no more.
+    await removePerson({ params: { account_id: added.id } });
+    const again = await addPerson({ body: { email: 'new@example.com', role: 'viewer' } });
+    expect(again).toMatchObject({ id: added.id, has_password: false });
+    const tokenOf = (link = '') => new URL(link).searchParams.get('token') ?? '';
+    await expect(server.accounts.setUp(tokenOf(added.setup_link), 'correct horse battery')).rejects.toThrow();
+    await server.accounts.setUp(tokenOf(again.setup_link), 'correct horse battery');
     expect((await listPeople()).find(({ id }) => id === added.id)).toMatchObject({ has_password: true });
     expect(await refusal(addPerson({ body: { email: 'new@example.com' } }))).toBe('conflict');
     for (const email of ['nobody', 'a\u001b[2J@b.example', 'ann\u200b@example.com'])
