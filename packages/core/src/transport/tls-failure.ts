@@ -1,4 +1,5 @@
-const authority = 'trust its authority with NODE_EXTRA_CA_CERTS=FILE';
+const authority =
+  'trust its authority with NODE_EXTRA_CA_CERTS=FILE, or NODE_USE_SYSTEM_CA=1 where this system trusts it';
 
 /** OpenSSL's verdicts on a certificate, and Node's own on its names. */
 const certificates: Readonly<Record<string, string>> = {

@@ -51,8 +51,6 @@ export async function hear({ clock, interrupt }: Context, { baseUrl, transport }
 
 export function unreachable(error: unknown): Finding {
   const code = codeOf(error);
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code))
-    return failed(error, 'Trust its authority: NODE_EXTRA_CA_CERTS=FILE, or NODE_USE_SYSTEM_CA=1.');
   if (/TIMEOUT|ETIMEDOUT/.test(code))
     return failed(error, 'A firewall may be in the way; HTTPS_PROXY names a proxy where one is needed.');
   return failed(error);
