@@ -63,7 +63,8 @@ export async function listSettings(org: string, flags: ConfigFlags & PrintFlags)
 
 function printSettings(record: Awaited<ReturnType<typeof settingsOf>>, flags: PrintFlags): void {
   const rows = Object.entries(record.settings).map(([key, value]) => [key, JSON.stringify(value)]);
-  const says = () => (rows.length === 0 ? 'It has no settings.' : table(['SETTING', 'VALUE'], rows));
+  const says = (width: number) =>
+    rows.length === 0 ? 'It has no settings.' : table(['SETTING', 'VALUE'], rows, width);
   printRecord(record, says, flags);
 }
 

@@ -19,13 +19,17 @@ export function printList<T extends object>(
   { header, row, none }: Columns<T>,
   flags: PrintFlags,
 ): void {
-  printRecord(items, () => (items.length === 0 ? none : table(header, items.map(row))), flags);
+  printRecord(items, (width) => (items.length === 0 ? none : table(header, items.map(row), width)), flags);
 }
 
-/** The same of one thing, in the words of `says`. */
-export function printRecord(record: object, says: () => string, { json = false }: PrintFlags): void {
+/** The same of one thing, in the words of `says` for lines of a width. */
+export function printRecord(
+  record: object,
+  says: (width: number) => string,
+  { json = false }: PrintFlags,
+): void {
   if (json || !process.stdout.isTTY) printJson(record);
-  else process.stdout.write(`${says()}\n`);
+  else process.stdout.write(`${says(process.stdout.columns || Infinity)}\n`);
 }
 
 export function printJson(record: object): void {

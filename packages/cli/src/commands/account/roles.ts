@@ -7,5 +7,5 @@ export async function roles(context: Context): Promise<Output> {
   const { client } = await logIn(context);
   const { roles: found } = await client.oauth.roles({ signal: context.interrupt.asked });
   const rows = found.map(({ name, permissions }) => [name, permissions.join(', ')]);
-  return { json: found, human: table(['ROLE', 'PERMISSIONS'], rows) };
+  return { json: found, human: table(['ROLE', 'PERMISSIONS'], rows, context.terminal.widthOf('out')) };
 }

@@ -11,5 +11,8 @@ export async function settings(context: Context): Promise<Output> {
   const found = await client.account.settings({ signal: context.interrupt.asked });
   if (!found) return { json: null, human: none };
   const rows = Object.entries(found.settings).map(([name, value]) => [name, JSON.stringify(value)]);
-  return { json: found.settings, human: rows.length === 0 ? none : table(['SETTING', 'VALUE'], rows) };
+  return {
+    json: found.settings,
+    human: rows.length === 0 ? none : table(['SETTING', 'VALUE'], rows, context.terminal.widthOf('out')),
+  };
 }

@@ -33,7 +33,10 @@ export function listing<E extends Listed>(
     const items = await advising(taking, forAdmins);
     const now = context.clock.now();
     const rows = items.map((item) => row(item, now));
-    return { json: items, human: rows.length === 0 ? none : table(header, rows) };
+    return {
+      json: items,
+      human: rows.length === 0 ? none : table(header, rows, context.terminal.widthOf('out')),
+    };
   };
 }
 

@@ -9,7 +9,10 @@ import { forAdmins } from './for-admins.ts';
 /** `admin settings list`, and what the other two print. */
 export async function list(context: Context): Promise<Output> {
   const { client } = await logIn(context);
-  return shown(await advising(client.admin.listSettings({ signal: context.interrupt.asked }), forAdmins));
+  return shown(
+    context,
+    await advising(client.admin.listSettings({ signal: context.interrupt.asked }), forAdmins),
+  );
 }
 
 /** `admin settings set NAME JSON`. */
@@ -20,7 +23,7 @@ export async function set(context: Context, _options: object, name = '', value =
     body: { value: JSON.parse(value) as unknown },
     signal: context.interrupt.asked,
   });
-  return shown(await advising(setting, forAdmins));
+  return shown(context, await advising(setting, forAdmins));
 }
 
 /** `admin settings unset NAME`. */
@@ -28,11 +31,14 @@ export async function unset(context: Context, _options: object, name = ''): Prom
   const { client } = await logIn(context);
   const unsetting = client.admin.unsetSetting({ params: { name }, signal: context.interrupt.asked });
   const nextSteps = { ...forAdmins, not_found: 'See which are set: sallyport admin settings list' };
-  return shown(await advising(unsetting, nextSteps));
+  return shown(context, await advising(unsetting, nextSteps));
 }
 
-function shown({ settings }: ManagedSettings): Output {
+function shown({ terminal }: Context, { settings }: ManagedSettings): Output {
   const rows = Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)]);
   const none = 'The organization sets nothing for its members.';
-  return { json: settings, human: rows.length === 0 ? none : table(['SETTING', 'VALUE'], rows) };
+  return {
+    json: settings,
+    human: rows.length === 0 ? none : table(['SETTING', 'VALUE'], rows, terminal.widthOf('out')),
+  };
 }

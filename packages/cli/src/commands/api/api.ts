@@ -27,7 +27,7 @@ export async function api(
   options: ApiOptions,
   ...words: string[]
 ): Promise<Output | number> {
-  if (options.list === true) return list();
+  if (options.list === true) return list(context);
   const target = targetOf(words, context.settings, {
     params: members('--param', options.param),
     query: members('--query', options.query),
@@ -45,7 +45,7 @@ export async function api(
   });
 }
 
-function list(): Output {
+function list({ terminal }: Context): Output {
   const rows = endpoints.map(({ id, method, path, summary, extension }) => ({
     id,
     method,
@@ -54,7 +54,7 @@ function list(): Output {
     extension: extension === true,
   }));
   const lines = rows.map(({ id, method, path, summary }) => [id, method, path, summary]);
-  return { json: rows, human: table(['ID', 'METHOD', 'PATH', 'SUMMARY'], lines) };
+  return { json: rows, human: table(['ID', 'METHOD', 'PATH', 'SUMMARY'], lines, terminal.widthOf('out')) };
 }
 
 function refuseSocketOptions({ binary, close = true, subprotocol }: ApiOptions): void {

@@ -83,7 +83,7 @@ export async function bridgeClean(
   const human = [
     done,
     'These stay, since what is in them may be nowhere else:',
-    table(['SESSION', 'KEPT', 'SIZE', 'LEFT', 'DIRECTORY'], rows),
+    table(['SESSION', 'KEPT', 'SIZE', 'LEFT', 'DIRECTORY'], rows, context.terminal.widthOf('out')),
     'Look at one, or remove it all the same:\n  sallyport session diff ID\n  sallyport bridge clean ID',
   ].join('\n');
   return { json, human };

@@ -52,7 +52,10 @@ export async function bridgeStatus(
   ]);
   const where = dir === undefined ? 'on this machine' : `in ${resolve(dir)}`;
   const none = `No bridge is known ${where}.\nStart one: sallyport bridge run --exec 'CMD'`;
-  const output = { json: bridges, human: rows.length === 0 ? none : table(header, rows) };
+  const output = {
+    json: bridges,
+    human: rows.length === 0 ? none : table(header, rows, terminal.widthOf('out')),
+  };
   if (asked.failure === undefined) return output;
   terminal.result(output);
   const message = `The gateway could not be asked, so this is what this machine knows. ${asked.failure.message}`;

@@ -25,7 +25,11 @@ export async function configList(
   });
   return {
     json: Object.fromEntries(keyNames.map((key) => [key, withOrigin(resolved[key], showOrigin)])),
-    human: table(showOrigin ? ['KEY', 'VALUE', 'ORIGIN', 'FROM'] : ['KEY', 'VALUE'], rows),
+    human: table(
+      showOrigin ? ['KEY', 'VALUE', 'ORIGIN', 'FROM'] : ['KEY', 'VALUE'],
+      rows,
+      context.terminal.widthOf('out'),
+    ),
   };
 }
 

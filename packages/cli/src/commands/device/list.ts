@@ -17,6 +17,9 @@ export async function deviceList(context: Context): Promise<Output> {
   const none = 'No trusted devices yet.\nTrust this machine: sallyport device trust';
   return {
     json: devices,
-    human: rows.length === 0 ? none : table(['ID', 'NAME', 'CREATED', 'LAST USED'], rows),
+    human:
+      rows.length === 0
+        ? none
+        : table(['ID', 'NAME', 'CREATED', 'LAST USED'], rows, context.terminal.widthOf('out')),
   };
 }

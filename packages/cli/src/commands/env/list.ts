@@ -41,6 +41,7 @@ export async function envList(context: Context, options: EnvListOptions): Promis
       ? table(
           headerFor(isOfOthers),
           environments.map((each) => rowOf(each, { now, isOfOthers })),
+          context.terminal.widthOf('out'),
         )
       : 'No environment matches.\nSee all: sallyport env list --all';
   return { json: environments.map(toJson), human };

@@ -18,5 +18,8 @@ export async function keysList(context: Context): Promise<Output> {
   ]);
   const none = 'No API keys yet.\nCreate one: sallyport keys create --name NAME';
   const header = ['ID', 'NAME', 'CREATED', 'LAST USED', 'EXPIRES', 'SCOPE'];
-  return { json: keys, human: rows.length === 0 ? none : table(header, rows) };
+  return {
+    json: keys,
+    human: rows.length === 0 ? none : table(header, rows, context.terminal.widthOf('out')),
+  };
 }

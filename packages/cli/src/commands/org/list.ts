@@ -23,6 +23,9 @@ export async function orgList(context: Context): Promise<Output> {
   const none = 'This account belongs to no organization.';
   return {
     json: organizations,
-    human: rows.length === 0 ? none : table(['', 'UUID', 'NAME', 'CAPABILITIES'], rows),
+    human:
+      rows.length === 0
+        ? none
+        : table(['', 'UUID', 'NAME', 'CAPABILITIES'], rows, context.terminal.widthOf('out')),
   };
 }

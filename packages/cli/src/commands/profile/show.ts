@@ -23,7 +23,10 @@ export async function profileList(context: Context): Promise<Output | undefined>
     context.terminal.note('There are no profiles. Add one: sallyport profile add NAME --base-url URL');
     return undefined;
   }
-  return { json: profiles, human: table(['', 'NAME', 'BASE-URL', 'ORGANIZATION'], rows) };
+  return {
+    json: profiles,
+    human: table(['', 'NAME', 'BASE-URL', 'ORGANIZATION'], rows, context.terminal.widthOf('out')),
+  };
 }
 
 export async function profileShow(context: Context, _options: object, argument?: string): Promise<Output> {

@@ -29,9 +29,9 @@ afterEach(() => service.close());
 /** A command's output at the service, for a token that stands for `ann`. */
 async function at(
   command: (context: Context) => Promise<Output>,
-  { json = false } = {},
+  { json = false, columns = 0 } = {},
 ): Promise<{ readonly human: string; readonly json: unknown }> {
-  const { context, text } = testContext({ json });
+  const { context, text } = testContext({ json, columns });
   const token = 'secret';
   const ends: (() => unknown)[] = [];
   const output = await command({
@@ -44,8 +44,9 @@ async function at(
   return { human: output.human, json: output.json };
 }
 
-const list = (options: Partial<SessionListOptions> & { readonly json?: boolean } = {}) =>
-  at((context) => sessionList(context, { limit: 20, status: [], ...options }), options);
+const list = (
+  options: Partial<SessionListOptions> & { readonly json?: boolean; readonly columns?: number } = {},
+) => at((context) => sessionList(context, { limit: 20, status: [], ...options }), options);
 const show = (id: string) => at((context) => sessionShow(context, {}, id));
 
 /** The list's answer, with the filter and without. */
@@ -74,6 +75,15 @@ test('who works alone, or with a service that does not tell, has a column less',
   lists([session('session_1'), session('session_2')]);
   expect((await list()).human).toMatch(header);
   expect(service.lines().filter((line) => line === 'GET /api/bootstrap')).toHaveLength(1);
+});
+
+test('a terminal has each line as wide as it is, with ids whole and long titles short; a pipe has all of them', async () => {
+  const title = 'Make the login work again '.repeat(20);
+  lists([{ ...known, title }]);
+  const { human } = await list({ columns: 80 });
+  expect(Math.max(...human.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(human).toMatch(/^ID .*STARTED BY\n {2}TITLE\nsession_2 .*bob@example.com\n {2}Make the .*…$/);
+  expect((await list()).human).toContain(title.trim());
 });
 
 test('a list stands without a word of who calls', async () => {

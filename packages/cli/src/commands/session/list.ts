@@ -12,6 +12,8 @@ import { take, type TakeOptions } from '../take.ts';
 import { fitting, toQuery, type SessionFilters } from './filters.ts';
 import { ownAccount, saysNobody } from './started-by.ts';
 
+const longestTitle = 60;
+
 export interface SessionListOptions extends TakeOptions {
   readonly mine?: boolean;
   /** An e-mail address, or `me`. */
@@ -41,7 +43,7 @@ export async function sessionList(
     return { json: sessions, human: `${none}\n${next}` };
   }
   const isOfOthers = !mine && !context.terminal.json && (await hasOthers(context, connection, sessions));
-  return { json: sessions, human: asTable(sessions, { now: context.clock.now(), isOfOthers }) };
+  return { json: sessions, human: asTable(context, sessions, isOfOthers) };
 }
 
 async function* sessionPages(
@@ -56,10 +58,9 @@ async function* sessionPages(
     yield fitting(body, filters);
 }
 
-function asTable(
-  sessions: readonly Session[],
-  { now, isOfOthers }: { readonly now: number; readonly isOfOthers: boolean },
-): string {
+function asTable({ terminal, clock }: Context, sessions: readonly Session[], isOfOthers: boolean): string {
+  const width = terminal.widthOf('out');
+  const now = clock.now();
   const header = ['ID', 'STATUS', 'CREATED', 'ENVIRONMENT', ...(isOfOthers ? ['STARTED BY'] : []), 'TITLE'];
   const rows = sessions.map((each) => [
     each.id,
@@ -67,7 +68,12 @@ function asTable(
     ago(each.created_at, now),
     each.environment_id,
     ...(isOfOthers ? [accountName(each)] : []),
-    each.title,
+    width === Infinity ? each.title : shortened(each.title),
   ]);
-  return table(header, rows);
+  return table(header, rows, width);
+}
+
+/** A title may be a whole prompt, and one that is long would take the line from all others. */
+function shortened(title: string): string {
+  return title.length <= longestTitle ? title : `${title.slice(0, longestTitle - 1).trimEnd()}…`;
 }

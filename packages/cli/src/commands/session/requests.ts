@@ -44,7 +44,10 @@ export async function sessionRequests(
   if (rows.length === 0) return { json: [], human: 'No session waits for an answer.' };
   if (!context.terminal.json)
     context.terminal.note('Answer one: sallyport session approve SESSION --request REQUEST');
-  return { json: open.map(toJson), human: table(['SESSION', 'REQUEST', 'ASKED', 'WANTS'], rows) };
+  return {
+    json: open.map(toJson),
+    human: table(['SESSION', 'REQUEST', 'ASKED', 'WANTS'], rows, context.terminal.widthOf('out')),
+  };
 }
 
 async function running(context: Context, { clientOptions }: Connection): Promise<readonly string[]> {
