@@ -111,7 +111,8 @@ async function compose(store: EmbeddedStore, options: ServicesOptions): Promise<
     ownerToSetUp: async () => (await ownerWithoutPassword())?.email,
     async setupLink() {
       const owner = await ownerWithoutPassword();
-      return owner && callOrigins.by(operator(), () => oauth.accounts.setupLink(owner.id));
+      if (owner === undefined) return undefined;
+      return (await callOrigins.by(operator(), () => oauth.accounts.setupLink(owner.id))).url;
     },
     async close() {
       await housekeeping.stop();

@@ -71,6 +71,7 @@ export const AddedPerson = Person.extend({
   setup_link: z
     .exactOptional(z.string())
     .describe('sets the password, once; only where the account is no use to anybody yet'),
+  setup_link_expires_at: z.exactOptional(Timestamp).describe('where there is a link'),
 });
 
 export const UnlockedPerson = z.looseObject({

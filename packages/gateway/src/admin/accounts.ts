@@ -73,10 +73,11 @@ export async function setUserPassword(
     const { accounts } = server;
     const { id } = await findAccount(server, email, flags);
     if (password === undefined) {
-      const link = await accounts.setupLink(id);
+      const { url, expiresAt } = await accounts.setupLink(id);
+      const until = toTimestamp(expiresAt);
       return printRecord(
-        { setup_link: link },
-        () => `Give them this link, which works once:\n${link}`,
+        { setup_link: url, setup_link_expires_at: until },
+        () => `Give them this link, which works once, until ${until}:\n${url}`,
         flags,
       );
     }

@@ -1,4 +1,4 @@
-import { ServiceError, type Page } from '@sallyport/core';
+import { ServiceError, toTimestamp, type Page } from '@sallyport/core';
 import { contract, type Endpoint } from '@sallyport/core/contract';
 import { scopeFromWire, shownAuditEntry, type AuthorizationServer } from '@sallyport/oauth/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -41,7 +41,13 @@ export function adminHandlers(server: AuthorizationServer): Handlers['admin'] {
     async addPerson({ caller, body: { email, role }, reply }) {
       reply.headers(ownAnswer);
       const { member, setupLink } = await members.invite(caller.organizationId, { email, role });
-      return { ...shownPerson(member), ...(setupLink !== undefined && { setup_link: setupLink }) };
+      return {
+        ...shownPerson(member),
+        ...(setupLink !== undefined && {
+          setup_link: setupLink.url,
+          setup_link_expires_at: toTimestamp(setupLink.expiresAt),
+        }),
+      };
     },
     changeRole: async ({ caller, params, body }) =>
       shownPerson(await members.changeRole(params.account_id, caller.organizationId, body.role)),

@@ -44,7 +44,7 @@ function fill(dataDir: string): Promise<readonly string[]> {
         const tokens = await token(grant, '192.0.2.1');
         secrets.push(sessionKey, tokens.access_token, tokens.refresh_token ?? '');
       }
-      const link = new URL(await accounts.setupLink(bob.id)).searchParams.get('token') ?? '';
+      const link = new URL((await accounts.setupLink(bob.id)).url).searchParams.get('token') ?? '';
       const { sessionKey } = await accounts.setUp(link, 'correct horse battery', {
         address: '192.0.2.7',
         userAgent: browser,

@@ -67,7 +67,7 @@ describe('accounts', () => {
 
   test('a new password ends the link to set one', async () => {
     const { server, owner } = await openServer();
-    const link = await server.accounts.setupLink(owner.accountId);
+    const link = (await server.accounts.setupLink(owner.accountId)).url;
     await server.accounts.setPassword(owner.accountId, password);
     expect(await server.accounts.setupAccount(link.split('=')[1] ?? '')).toBe(undefined);
   });
@@ -127,7 +127,7 @@ describe('accounts', () => {
     const secrets = [sessionKey, password];
     await server.accounts.setPassword(owner.accountId, password);
     const { sessionKey: next, ...signedIn } = await server.sessions.issue(owner.accountId);
-    const link = await server.accounts.setupLink(owner.accountId);
+    const link = (await server.accounts.setupLink(owner.accountId)).url;
     const device = await server.trustedDevices.trust(
       { accountId: owner.accountId, organizationId },
       'laptop',

@@ -1,4 +1,4 @@
-import { inDialect, neutralDialect } from '@sallyport/core';
+import { inDialect, neutralDialect, toTimestamp } from '@sallyport/core';
 import { endpoints, firstPartyClient, gatewayClient } from '@sallyport/core/contract';
 import { describe, expect, test } from 'vitest';
 import { openAdminWorld } from './admin-world.ts';
@@ -135,10 +135,12 @@ describe('people', () => {
   });
 
   test('that are new get a link to set their password; whoever has doors elsewhere gets none', async () => {
-    const { ann, bob, server } = await openAdminWorld();
+    const { ann, bob, clock, server } = await openAdminWorld();
     const { addPerson, listPeople, removePerson } = ann.client.admin;
     const added = await addPerson({ body: { email: 'New@Example.com', role: 'viewer' } });
     expect(added).toMatchObject({ email: 'new@example.com', role: 'viewer', has_password: false });
+    const { setupLinkSeconds } = server.config;
+    expect(added.setup_link_expires_at).toBe(toTimestamp(clock.now() + setupLinkSeconds * 1000));
     // A link that was not used in time is replaced so; the one before counts no more.
     await removePerson({ params: { account_id: added.id } });
     const again = await addPerson({ body: { email: 'new@example.com', role: 'viewer' } });

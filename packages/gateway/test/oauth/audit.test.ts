@@ -103,7 +103,7 @@ test('every kind of act makes its entry, and nothing else does', async () => {
     { action: 'network.lock', account_id: null, organization_id: null, subject: '192.0.2.7', details: until },
   );
   await expectEntries(() => refusal(server.accounts.signIn('x@y', 'wrong', guesses)));
-  const link = new URL(await server.accounts.setupLink(accountId)).searchParams.get('token') ?? '';
+  const link = new URL((await server.accounts.setupLink(accountId)).url).searchParams.get('token') ?? '';
   await expectEntries(
     () => server.accounts.setUp(link, password),
     { action: 'password.set', actor_id: accountId },

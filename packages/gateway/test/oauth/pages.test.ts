@@ -86,7 +86,7 @@ describe('every page', () => {
     await using opened = await open();
     const { visitor } = await setUp(opened);
     const started = await opened.server.deviceFlow.start({ client_id: clientId }, '192.0.2.7');
-    const link = await opened.server.accounts.setupLink(opened.owner.accountId);
+    const link = (await opened.server.accounts.setupLink(opened.owner.accountId)).url;
     const { pathname, search } = new URL(link);
     const path = authorizePath({ state: 'a?b&c' });
     const places = {
@@ -176,7 +176,9 @@ describe('/setup', () => {
   test('asks again for a short password, or two that differ, and keeps the link', async () => {
     await using opened = await open();
     const visitor = browser(opened.url);
-    const { pathname, search } = new URL(await opened.server.accounts.setupLink(opened.owner.accountId));
+    const { pathname, search } = new URL(
+      (await opened.server.accounts.setupLink(opened.owner.accountId)).url,
+    );
     const page = await visitor.get(pathname + search);
     const short = await visitor.submit(page, { password: 'short', repeated: 'short' });
     expect([short.status, short.text.includes('at least 10 characters')]).toEqual([400, true]);
@@ -188,7 +190,9 @@ describe('/setup', () => {
   test('a newer link ends the older one, and all end after a day', async () => {
     await using opened = await open();
     const path = async () => {
-      const { pathname, search } = new URL(await opened.server.accounts.setupLink(opened.owner.accountId));
+      const { pathname, search } = new URL(
+        (await opened.server.accounts.setupLink(opened.owner.accountId)).url,
+      );
       return pathname + search;
     };
     const [first, second] = [await path(), await path()];

@@ -41,7 +41,7 @@ export const password = 'correct horse battery';
 
 /** Sets the owner's password by the link; the browser is signed in then. */
 export async function setUp(opened: Awaited<ReturnType<typeof openOverHttp>>, visitor = browser(opened.url)) {
-  const link = await opened.server.accounts.setupLink(opened.owner.accountId);
+  const link = (await opened.server.accounts.setupLink(opened.owner.accountId)).url;
   const { pathname, search } = new URL(link);
   const page = await visitor.get(pathname + search);
   const answer = await visitor.submit(page, { password, repeated: password });

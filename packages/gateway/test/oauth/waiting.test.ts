@@ -85,7 +85,7 @@ describe('a page that lets nobody try again says when it will', () => {
     await using opened = await open();
     const { accounts } = opened.server;
     const crowd = new ServiceError('overloaded', 'Too many sign-ins at once.', { retryAfterMs: 5000 });
-    const { pathname, search } = new URL(await accounts.setupLink(opened.owner.accountId));
+    const { pathname, search } = new URL((await accounts.setupLink(opened.owner.accountId)).url);
     Object.assign(accounts, { [name]: () => Promise.reject(crowd) });
     const visitor = browser(opened.url);
     const page = await visitor.get(name === 'setUp' ? pathname + search : '/login');

@@ -15,7 +15,7 @@ test('whatever the service gives out as a secret is hidden, though nothing besid
     deviceCode: (await deviceFlow.start({ client_id: clientId }, '192.0.2.1')).device_code,
     apiKey: await apiKeys.create({ ...of, scopes: ['vendor_api'], isApiKey: false }, { name: 'build' }),
     device: await trustedDevices.trust(of, 'laptop'),
-    setup: new URL(await accounts.setupLink(owner.accountId)).searchParams.get('token') ?? '',
+    setup: new URL((await accounts.setupLink(owner.accountId)).url).searchParams.get('token') ?? '',
   };
   const redactor = createRedactor();
   const shown = Object.entries(secrets).map(([kind, secret]) => [

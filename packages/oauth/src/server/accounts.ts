@@ -6,7 +6,7 @@ import { networkOf } from './network.ts';
 import { unknownOrganization } from './organizations.ts';
 import { createPasswords } from './password.ts';
 import type { Context } from './context.ts';
-import type { Account, Role, SessionOrigin } from './records.ts';
+import type { Account, Role, SessionOrigin, SetupLink } from './records.ts';
 import { newSession, type IssuedSession } from './sessions.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
@@ -50,7 +50,7 @@ export interface Accounts {
   /** Throws `access_denied` (401) for a wrong address or password alike, `rate_limited` after too many. */
   signIn(email: string, password: string, origin: SignInOrigin): Promise<IssuedSession>;
   /** A one-time link to set the password of an account; the account's earlier one ends. */
-  setupLink(accountId: string): Promise<string>;
+  setupLink(accountId: string): Promise<SetupLink>;
   /** Whose setup token this is; `undefined` for one that is used, replaced or expired. */
   setupAccount(token: string): Promise<ShownAccount | undefined>;
   /** Sets the password and signs in; throws `not_found` for a bad token, `invalid_request` for a bad password. */
@@ -206,7 +206,7 @@ export function createAccounts(
       const token = newSecret(random, 'setup');
       const expiresAt = clock.now() + config.setupLinkSeconds * 1000;
       await acts.addSetupToken({ hash: hashSecret(token), accountId, expiresAt });
-      return `${issuer}/setup?token=${token}`;
+      return { url: `${issuer}/setup?token=${token}`, expiresAt };
     },
 
     async setupAccount(token) {

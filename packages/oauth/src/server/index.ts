@@ -41,5 +41,6 @@ export type {
   Role,
   Session,
   SessionOrigin,
+  SetupLink,
   TrustedDevice,
 } from './records.ts';

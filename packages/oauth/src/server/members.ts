@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { tellRevocation } from './grants.ts';
 import { unknownOrganization } from './organizations.ts';
 import type { PageQuery } from './oversight.ts';
-import type { Membership, Role } from './records.ts';
+import type { Membership, Role, SetupLink } from './records.ts';
 
 /** An account with the organizations that it is a member of. */
 export interface Member extends ShownAccount {
@@ -38,7 +38,7 @@ export interface Members {
   invite(
     organizationId: string,
     person: { readonly email: string; readonly role: Role },
-  ): Promise<{ readonly member: OrganizationMember; readonly setupLink: string | undefined }>;
+  ): Promise<{ readonly member: OrganizationMember; readonly setupLink: SetupLink | undefined }>;
   /** Changes the role of a member; throws `not_found` where it is none, `conflict` for the last admin. */
   changeRole(accountId: string, organizationId: string, role: Role): Promise<OrganizationMember>;
   /** Makes the account a member, or changes its role; throws `not_found`, `conflict` for the last admin. */

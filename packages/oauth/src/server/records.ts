@@ -152,6 +152,12 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
 }
 
+/** Where a person sets a password, and until when, in epoch milliseconds. */
+export interface SetupLink {
+  readonly url: string;
+  readonly expiresAt: number;
+}
+
 /** A key for signing; `privateJwk` is an EC P-256 JWK (RFC 7517) as JSON text. */
 export interface SigningKey {
   /** RFC 7638 thumbprint. */

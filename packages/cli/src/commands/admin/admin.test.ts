@@ -74,9 +74,10 @@ describe('what members have is listed, with whose it is', () => {
 describe('people', () => {
   test('who is new gets a link, others have their password, and a member is told of', async () => {
     const setup_link = 'https://x.example/setup?t=1';
-    answers['POST /api/admin/people'] = { status: 201, body: { ...bob, setup_link } };
+    const setup_link_expires_at = '2026-01-02T03:04:05.000Z';
+    answers['POST /api/admin/people'] = { status: 201, body: { ...bob, setup_link, setup_link_expires_at } };
     expect((await run('people', 'add', 'bob@example.com', '--role', 'viewer')).stdout).toBe(
-      `bob [2J@example.com is a member with the role viewer.\nGive them this link, with which they set their password, once:\n${setup_link}\n`,
+      `bob [2J@example.com is a member with the role viewer.\nGive them this link, with which they set their password, once, until ${setup_link_expires_at}:\n${setup_link}\n`,
     );
     answers['POST /api/admin/people'] = { status: 201, body: ann };
     expect((await run('people', 'add', 'ann@example.com')).stdout).toContain('with the password that');
@@ -88,7 +89,9 @@ describe('people', () => {
     answers['POST /api/admin/people'] = { status: 409, body };
     expect(await run('people', 'add', 'ann@example.com', '--role', 'admin')).toMatchObject({
       exitCode: 5,
-      stderr: expect.stringContaining('sallyport admin people role ann@example.com admin') as string,
+      stderr: expect.stringMatching(
+        /sallyport admin people role ann@example.com admin\n.* new link .* sallyport admin people remove ann@example.com\n$/,
+      ) as string,
     });
     expect(calls()[0]).toEqual({ 'POST /api/admin/people': { email: 'bob@example.com', role: 'viewer' } });
   });

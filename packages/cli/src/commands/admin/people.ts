@@ -21,12 +21,13 @@ export async function add(context: Context, { role }: { readonly role: Role }, e
   const adding = client.admin.addPerson({ body: { email, role }, signal: context.interrupt.asked });
   const person = await advising(adding, {
     ...forLogins(context.settings),
-    conflict: `See who is a member: sallyport admin people list\nGive another role: sallyport admin people role ${email} ${role}`,
+    conflict: `See who is a member: sallyport admin people list\nGive another role: sallyport admin people role ${email} ${role}\nWhere they have no password yet, a new link is made by removing them and adding them again: sallyport admin people remove ${email}`,
   });
-  const { setup_link: link } = person;
+  const { setup_link: link, setup_link_expires_at: expiry } = person;
+  const until = expiry === undefined ? '' : `, until ${expiry}`;
   const password =
     link !== undefined
-      ? `Give them this link, with which they set their password, once:\n${link}`
+      ? `Give them this link, with which they set their password, once${until}:\n${link}`
       : person.has_password
         ? 'They sign in with the password that their account has.'
         : `The account has no password yet. Whoever runs the gateway makes a link to set it: sallyport-gateway admin user password ${person.email}`;
