@@ -344,9 +344,33 @@ test('where no browser opens after all, a code is shown', async () => {
   // Nothing that could open one is on the PATH.
   const { exitCode, stderr } = await run('missing', 'login', { DISPLAY: ':0' });
   expect(stderr).toMatch(
-    /Opening the browser[^]*No browser opens here\.\nOpen \S+ in a browser .* BCDF-GHJK\n/,
+    /Opening the browser[^]*No browser opens here, and that address is of no use any more\.\nOpen \S+ in a browser .* BCDF-GHJK\n/,
   );
   expect(exitCode).toBe(0);
+});
+
+test('the browser that opens is the one that BROWSER names, in words and with %s as elsewhere', async () => {
+  answers['GET /v1/oauth/authorize'] = { status: 400, body: 'Which client?' };
+  const [script, opened] = [join(cwd, 'browser.mjs'), join(cwd, 'opened')];
+  writeFileSync(
+    script,
+    `import { writeFileSync } from 'node:fs';
+     const url = process.argv.at(-1).replace('--new=', '');
+     writeFileSync(process.env.OPENED, process.argv.slice(2).join(' ').replace(url, 'URL'));
+     const { searchParams: asked } = new URL(url);
+     await fetch(\`\${asked.get('redirect_uri')}?code=c&state=\${asked.get('state')}\`);`,
+  );
+  for (const [given, args] of [
+    ['--new', '--new URL'],
+    ['--new=%s:other', '--new=URL'],
+  ] as const) {
+    const BROWSER = `${process.execPath} ${script} ${given}`;
+    expect(await run('missing', 'login', { BROWSER, OPENED: opened })).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('Logged in as me@example.com') as string,
+    });
+    expect(readFileSync(opened, 'utf8')).toBe(args);
+  }
 });
 
 test('an address where no gateway is opens no browser', async () => {

@@ -14,6 +14,7 @@ import { resolveSettings } from '../config/resolve.ts';
 import { readSources } from '../config/settings.ts';
 import { loginStore, reach } from '../connect.ts';
 import type { Context } from '../context.ts';
+import { openBrowser } from '../io/browser.ts';
 import { CommandError, exitCodes } from '../io/exit.ts';
 import { advising } from '../io/next-step.ts';
 import { printable } from '../io/printable.ts';
@@ -171,29 +172,22 @@ async function logIn(
     return await anyLogin({
       ...wanted,
       onPrompt: (prompt) => waiting.show(prompt),
-      ...(isForBrowser && { openBrowser: (url: string) => openBrowser(context, url) }),
+      ...(isForBrowser && { openBrowser: (url: string) => openFor(context, url) }),
     });
   } finally {
     waiting.end();
   }
 }
 
-/** Rejects where the system's opener fails; settles in no other way, since some openers end with the browser. */
-async function openBrowser({ terminal }: Context, url: string): Promise<void> {
+async function openFor({ terminal, env }: Context, url: string): Promise<void> {
   terminal.note(
     `Opening the browser. If none opens, go to:\n\n  ${url}\n\nor interrupt and use \`sallyport login --device\`.`,
   );
   try {
-    const { default: open } = await import('open');
-    const opener = await open(url);
-    await new Promise((_resolve, reject) => {
-      opener.once('error', reject);
-      opener.once('exit', (code) => {
-        if (code !== null && code > 0) reject(new Error(`the opener ended with ${code}`));
-      });
-    });
+    await openBrowser(url, env);
   } catch (error) {
-    terminal.note('No browser opens here.');
+    // Nobody listens for what that page would answer.
+    terminal.note('No browser opens here, and that address is of no use any more.');
     throw error;
   }
 }
