@@ -75,7 +75,8 @@ export type RuntimeEvent =
   | { readonly type: 'session.workspace_removed'; readonly sessionId: string }
   /** What sessions left is more than is to stay, and nowhere else. */
   | { readonly type: 'workspaces_full'; readonly sessions: number; readonly bytes: number }
-  | { readonly type: 'stopping' }
+  /** No more work is taken, and the `sessions` that run end. */
+  | { readonly type: 'stopping'; readonly sessions: number }
   | { readonly type: 'removed'; readonly environmentId: string }
   /** It was to be removed and could not be: it stays, offline. */
   | { readonly type: 'not_removed'; readonly environmentId: string; readonly error: Error }

@@ -61,7 +61,7 @@ describe('a bridge that stops says so to the service', () => {
     await bench.until('polling');
     const told = bench.events.all.length;
     expect(await bench.stop()).toEqual({ reason: 'stopped', killed: false });
-    expect(bench.events.all.slice(told).map(({ type }) => type)).toEqual(['stopping']);
+    expect(bench.events.all.slice(told)).toEqual([{ type: 'stopping', sessions: 0 }]);
   });
 
   test.each(['disconnect', 'unregister'])('for 3 s at most (%s)', async (route) => {

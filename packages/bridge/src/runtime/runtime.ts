@@ -107,7 +107,7 @@ export class BridgeRuntime {
     const stopping = new AbortController();
     const stop = () => {
       stopping.abort();
-      context.emit({ type: 'stopping' });
+      context.emit({ type: 'stopping', sessions: sessions.count });
       registration.stop();
       hints.stop();
       poller.stop();

@@ -35,6 +35,10 @@ export class Sessions {
     this.#options = options;
   }
 
+  get count(): number {
+    return this.#running.size;
+  }
+
   get hasRoom(): boolean {
     const slots = [...this.#running.values()].filter(({ session }) => session.hasSlot);
     return slots.length < this.#options.maxSessions;

@@ -113,7 +113,7 @@ describe('the end of the bridge', () => {
     });
     expect((await exited(stream)).data).toEqual({ exit_code: 6, signal: null });
     expect(service.countOf('unregister')).toBe(0);
-    expect(bench.of('stopping')).toHaveLength(1);
+    expect(bench.of('stopping')).toMatchObject([{ sessions: 1 }]);
   });
 
   test('releases the poll that is held, and leaves what still comes alone', async () => {

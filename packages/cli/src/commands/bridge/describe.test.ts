@@ -39,3 +39,12 @@ test('the login to make anew is the one that the bridge was started with', () =>
   const event = { type: 'login_required', error: new Error('No.'), retryInMs: 1000 } as const;
   expect(describeRuntimeEvent(event, { profile: 'old' })).toContain('run `sallyport login --profile old`,');
 });
+
+test('only where sessions run it is said what becomes of them', () => {
+  expect(describeRuntimeEvent({ type: 'stopping', sessions: 0 })).toBe(
+    'Stopping; press Ctrl-C again to end at once.',
+  );
+  expect(describeRuntimeEvent({ type: 'stopping', sessions: 2 })).toMatch(
+    /^Stopping: sessions end gracefully;/,
+  );
+});

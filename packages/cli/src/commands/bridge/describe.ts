@@ -47,7 +47,9 @@ function lineFor(event: RuntimeEvent, flags: SettingsFlags): string | undefined 
     case 'session.ended':
       return `Session ${event.sessionId} ended: ${endOf(event)}.${event.kept === undefined ? '' : ` It left ${event.kept}.`}`;
     case 'stopping':
-      return 'Stopping: sessions end gracefully; press Ctrl-C again to kill them.';
+      return event.sessions === 0
+        ? 'Stopping; press Ctrl-C again to end at once.'
+        : 'Stopping: sessions end gracefully; press Ctrl-C again to kill them.';
     case 'session.workspace_removed':
       return `The worktree of session ${event.sessionId} is removed: all of it is elsewhere, too.`;
     case 'workspaces_full':
