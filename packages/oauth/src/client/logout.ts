@@ -18,9 +18,9 @@ export interface LogoutResult {
 }
 
 /** Ends a login: tells the service, if it can be reached, and removes it from this machine in any case, damaged ones too. */
-export function logout({ store, key, signal, ...options }: Logout): Promise<LogoutResult> {
+export async function logout({ store, key, signal, ...options }: Logout): Promise<LogoutResult> {
   // Under the lock: a refresh that is under way would store the login again.
-  return store.withLock(key, async () => {
+  const ending = store.withLock(key, async () => {
     try {
       const login = await store.load(key);
       if (login)
@@ -32,6 +32,12 @@ export function logout({ store, key, signal, ...options }: Logout): Promise<Logo
     } finally {
       await store.remove(key);
     }
+  });
+  return ending.catch(async (error: unknown) => {
+    const login = await store.load(key).catch(() => error);
+    if (login !== undefined) throw error;
+    // Where nothing can be written there is nothing to write.
+    return { removed: false };
   });
 }
 

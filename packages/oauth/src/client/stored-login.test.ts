@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startScriptedServer, tokens, type ScriptedServer } from '../../test/scripted-server.ts';
 import { environmentToken } from '../store/environment.ts';
 import { memoryTokenStore } from '../store/memory.ts';
+import { systemTokenStore } from '../store/system.ts';
 import type { Credentials, TokenStore } from '../store/token-store.ts';
 import { LoginError } from './login-error.ts';
 import { logout } from './logout.ts';
@@ -72,6 +73,20 @@ describe('logout', () => {
       failure: { code: 'store_corrupt' },
     });
     expect(await store.load('main')).toBeUndefined();
+  });
+
+  test('of nobody is done where nothing can be written; of a login that is there it fails', async () => {
+    const directory = '/proc/sallyport/logins';
+    expect(
+      await logout({ store: systemTokenStore({ directory, service: 'x' }), key: 'main', transport }),
+    ).toEqual({
+      removed: false,
+    });
+    await store.save('main', login());
+    const failure = new LoginError('store_failed', 'It is read-only.');
+    const readOnly = { ...store, withLock: () => Promise.reject(failure) };
+    await expect(logout({ store: readOnly, key: 'main', transport })).rejects.toBe(failure);
+    expect(server.to('/v1/oauth/revoke')).toEqual([]);
   });
 
   test('waits for a refresh under way, which would store the login again', async () => {
