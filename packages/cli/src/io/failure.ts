@@ -156,7 +156,7 @@ function noGateway(code: string, what: string): Failure {
 function fromService(error: ServiceError, env: NodeJS.ProcessEnv): Failure {
   const said = error.message.trim() === '' ? error.code : error.message;
   const isNamed = ({ path, message }: Issue) =>
-    [`${path}: `, `${path} `].some((name) => said.includes(name + message));
+    [`${path}: `, `${path} `, `${path.replace(/^.*\//, '')} `].some((name) => said.includes(name + message));
   const unnamed = error.issues.filter((issue) => !isNamed(issue));
   const issues = unnamed.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const message = sentence(issues === '' ? said : `${said.replace(/\.$/, '')} (${issues})`);

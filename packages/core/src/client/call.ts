@@ -167,13 +167,9 @@ function segmentOf(name: string, value: Scalar | undefined): string {
   const segment = String(value ?? '');
   if (segment !== '' && segment !== '.' && segment !== '..') return encodeURIComponent(segment);
   // A URL takes these steps before anyone sees it, written as `%2e%2e`, too (WHATWG URL 4.4).
-  throw new ServiceError(
-    'invalid_request',
-    `The path needs another ${name} than ${JSON.stringify(segment)}.`,
-    {
-      issues: [{ path: `params/${name}`, message: 'cannot be a part of a path' }],
-    },
-  );
+  const message = `cannot be ${JSON.stringify(segment)}`;
+  const issues = [{ path: `params/${name}`, message }];
+  throw new ServiceError('invalid_request', `The ${name} ${message}.`, { issues });
 }
 
 function suffixOf(query: NonNullable<CallInput['query']>): string {

@@ -183,6 +183,7 @@ test('settings are listed, set with JSON, and unset', async () => {
     exitCode: 2,
     stderr: expect.stringContaining('JSON is needed') as string,
   });
+  expect((await run('settings', 'set', '', '1')).stderr).toMatch(/^error: The name cannot be ""\.\n/);
   expect(JSON.parse((await run('settings', 'unset', 'flag', '--json')).stdout)).toEqual(body.settings);
   expect((await run('settings', 'unset', 'none')).stderr).toContain('sallyport admin settings list');
 });
