@@ -135,14 +135,14 @@ inEachTopology((the) => {
       expect(run.screen).not.toContain('control.');
     });
 
-    test('a second Ctrl-C leaves it to itself, and names it', async () => {
+    test('a second signal leaves it to itself, and names it', async () => {
       const stubborn = the.installation.sallyport(['session', 'run', 'look']);
       await stubborn.shows(/^started$/m);
       // The runtime gives the process ten seconds; both signals come long before.
       the.installation.programs.at(0)?.signal('SIGSTOP');
       stubborn.signal('SIGINT');
       await stubborn.shows(/press Ctrl-C again/);
-      stubborn.signal('SIGINT');
+      stubborn.signal('SIGTERM'); // the same one at once would be an echo
       const code = await stubborn.end();
       the.installation.programs.at(0)?.signal('SIGCONT');
       expect(code).toBe(130);

@@ -17,6 +17,7 @@ export { reasonOf } from './reason.ts';
 
 // What is injected
 export { sleep, systemClock, toTimestamp, type Clock, type Timer } from './clock.ts';
+export { countSignals } from './count-signals.ts';
 export { randomSecret, systemRandom, type Random } from './random.ts';
 export { createIds, isId, type IdPrefix, type Ids } from './ids.ts';
 export { inDialect, neutralDialect, type Dialect } from './dialect.ts';

@@ -1,4 +1,4 @@
-import { isLoopback, systemClock } from '@sallyport/core';
+import { countSignals, isLoopback, systemClock } from '@sallyport/core';
 import type { Logger } from 'pino';
 import type { LoadedConfig } from '../config/load.ts';
 import { createLog } from '../http/log.ts';
@@ -9,7 +9,6 @@ import type { ConfigFlags } from './flags.ts';
 import { operatorCommand, sameUpstreams } from './operator-command.ts';
 import { gatewayThere } from './gateway-there.ts';
 import { reloading } from './reload.ts';
-import { countSignals } from './signals.ts';
 import { terminalLog } from './terminal-log.ts';
 
 export interface StartFlags extends ConfigFlags {

@@ -1,4 +1,4 @@
-import type { Clock } from '@sallyport/core';
+import type { Clock } from './clock.ts';
 
 /** A process manager that signals the whole group, and a parent that passes the signal on, make two of one. */
 const echoMs = 200;
@@ -12,7 +12,7 @@ export function countSignals(
   let count = 0;
   return (signal) => {
     const at = clock.monotonic();
-    if (last?.signal === signal && at - last.at < echoMs) return;
+    if (last !== undefined && last.signal === signal && at - last.at < echoMs) return;
     last = { signal, at };
     act(signal, ++count);
   };

@@ -1,6 +1,6 @@
-import { ManualClock } from '@sallyport/core/testing';
+import { ManualClock } from './testing/index.ts';
 import { expect, test } from 'vitest';
-import { countSignals } from './signals.ts';
+import { countSignals } from './count-signals.ts';
 
 test('a signal that comes twice at once is one; a later one, or another, is a second', async () => {
   const clock = new ManualClock();
