@@ -15,6 +15,15 @@ test.each([
     'no such file or directory',
   ],
   ['the system, without a path', new Error('EMFILE: too many open files, open'), 'too many open files'],
+  [
+    'a program that the system does not start',
+    Object.assign(new Error('spawn /bin/sh EAGAIN'), {
+      errno: -11,
+      code: 'EAGAIN',
+      syscall: 'spawn /bin/sh',
+    }),
+    '/bin/sh: resource temporarily unavailable',
+  ],
   ['nothing said', new TypeError(''), 'TypeError'],
   ['a code alone', Object.assign(new Error(''), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
   ['a cause', new Error('', { cause: new Error('deeper') }), 'deeper'],

@@ -1,9 +1,13 @@
+import { getSystemErrorMessage } from 'node:util';
+
 const maxLength = 500;
 /** As deep as causes lead: one may be its own. */
 const maxDepth = 5;
 
 /** Node.js's own form: `ENOENT: no such file or directory, open '/x'`. */
 const ofSystem = /^E[A-Z0-9]+: (.+?), \w+(?: '.*)?$/s;
+/** Its form for programs that could not be started, which has the code alone: `spawn git EAGAIN`. */
+const ofSpawn = /^spawn (.+) E[A-Z0-9]+$/s;
 
 /**
  * What was thrown, whatever it is, in words on one line, for the end of a sentence: never empty, never `[object Object]`.
@@ -17,7 +21,7 @@ export function reasonOf(thrown: unknown): string {
 function inWords(thrown: unknown, depth: number): string | undefined {
   if (depth === 0) return undefined;
   if (thrown instanceof Error) {
-    const said = given(thrown.message.replace(ofSystem, '$1'));
+    const said = given(ofProgram(thrown) ?? thrown.message.replace(ofSystem, '$1'));
     // `fetch failed` and the like say nothing by themselves.
     if (said !== undefined && said !== 'fetch failed') return said;
     const gathered = thrown instanceof AggregateError ? thrown.errors : [];
@@ -35,6 +39,13 @@ function inWords(thrown: unknown, depth: number): string | undefined {
   }
   if (typeof thrown === 'string') return given(thrown);
   return typeof thrown === 'number' || typeof thrown === 'symbol' ? String(thrown) : undefined;
+}
+
+function ofProgram(error: NodeJS.ErrnoException): string | undefined {
+  const program = ofSpawn.exec(error.message)?.[1];
+  return program !== undefined && error.errno !== undefined
+    ? `${program}: ${getSystemErrorMessage(error.errno)}`
+    : undefined;
 }
 
 function given(text: string): string | undefined {

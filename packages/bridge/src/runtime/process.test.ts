@@ -89,7 +89,7 @@ describe('the process of a session', () => {
     const ended = withoutDescriptors({ command: 'true', before: exhaust, after: '' });
     expect(ended).toEqual([
       { exitCode: 127, signal: null },
-      [expect.stringMatching(/^cannot start: .*EMFILE/) as string],
+      [expect.stringMatching(/^cannot start: .*: too many open files$/) as string],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import type { Clock, Timer } from '@sallyport/core';
+import { reasonOf, type Clock, type Timer } from '@sallyport/core';
 import type { SessionEvent } from '@sallyport/core/contract';
 import { sessionEnvironment, type EnvironmentOptions } from './environment.ts';
 import type { Execution, Executor, Exit, Job, StopSignal } from './executor.ts';
@@ -54,7 +54,7 @@ function notStarted(child: ChildProcess, job: Job): Execution {
 
 /** The exit of a process that never was, as a shell gives it; its words go where a shell's would. */
 function toExit(error: Error, { directory, emit }: Job): Exit {
-  const reason = existsSync(directory) ? error.message : `there is no directory ${directory}`;
+  const reason = existsSync(directory) ? reasonOf(error) : `there is no directory ${directory}`;
   emit('session.output', { stream: 'stderr', text: `cannot start: ${reason}` });
   return { exitCode: 127, signal: null };
 }

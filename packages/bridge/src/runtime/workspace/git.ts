@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Clock, Timer } from '@sallyport/core';
+import { reasonOf, type Clock, type Timer } from '@sallyport/core';
 import { toError } from '../failure.ts';
 import { markVariables, signalGroup, type Mark } from '../process-tree.ts';
 import { withoutCredentials } from './git-source.ts';
@@ -110,7 +110,7 @@ export async function readGit(args: readonly string[], call: GitCall, take: Take
   try {
     const code = await new Promise<number | null>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) => {
-        why ??= new GitError(error.code === 'ENOENT' ? 'there is no git on the PATH' : error.message);
+        why ??= new GitError(error.code === 'ENOENT' ? 'there is no git on the PATH' : reasonOf(error));
         resolve(null);
       });
       child.once('close', resolve);
