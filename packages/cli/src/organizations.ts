@@ -31,7 +31,7 @@ export function organizationNamed(all: readonly Organization[], given: string): 
     throw new CommandError(
       'unknown_organization',
       `This login has no membership in the organization ${given}.`,
-      exitCodes.notFound,
+      exitCodes.notLoggedIn,
       `It has one in ${shownAll(all) || 'none'}. See where a setting comes from: sallyport config list --show-origin`,
     );
   }

@@ -279,7 +279,7 @@ test('the organization of the settings must be one of the account, at the login 
   });
   await run('missing', login);
   expect(await run('missing', 'whoami', { SALLYPORT_ORG: foreign })).toEqual({
-    exitCode: 4,
+    exitCode: 3,
     stdout: '',
     stderr:
       `error: This login has no membership in the organization ${foreign}.\n` +

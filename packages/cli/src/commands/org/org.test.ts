@@ -60,7 +60,7 @@ test('organizations are listed, and one is used once the account is known to be 
     { uuid: other, in_use: true },
   ]);
   expect(await run(['org', 'use', foreign], token)).toMatchObject({
-    exitCode: 4,
+    exitCode: 3,
     stdout: '',
     stderr: expect.stringContaining(`It has one in ${mine}, Team (${other}).`) as string,
   });
