@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import nx from '@nx/eslint-plugin';
 import jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
+import { promisesInTurn } from './tools/lint/promises-in-turn.mjs';
 
 /** Every specifier that a package's `exports` offers, e.g. `@sallyport/core/client`. */
 const doors = readdirSync(new URL('packages/', import.meta.url)).flatMap((folder) => {
@@ -66,6 +67,7 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeCheckedOnly],
+    plugins: { sallyport: { rules: { 'promises-in-turn': promisesInTurn } } },
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       // In-memory adapters implement asynchronous ports without waiting for anything.
@@ -74,6 +76,7 @@ export default tseslint.config(
         'error',
         { allowNumber: true, allowBoolean: true },
       ],
+      'sallyport/promises-in-turn': 'error',
       // Handing on the nothing that a callback returns reads well.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],

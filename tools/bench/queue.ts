@@ -96,8 +96,7 @@ try {
 } finally {
   const exits = contenders.map(({ child }) => (child.exitCode === null ? once(child, 'exit') : undefined));
   for (const { child } of contenders) if (child.connected) child.disconnect();
-  for (const exit of exits) await exit;
-  await Promise.all([synced.stop(), lazy.stop()]);
+  await Promise.all([...exits, synced.stop(), lazy.stop()]);
   await administer(`DROP DATABASE ${database} WITH (FORCE)`);
 }
 

@@ -51,8 +51,8 @@ test('told to end with 100 polls, 100 WebSockets and 100 event streams held, the
   gateway.signal('SIGTERM');
   expect(await Promise.all(polls)).toEqual(Array.from({ length: held }, () => null));
   expect(await bridge.poll({ params: { env_id: waiting } })).toBeNull();
-  for (const close of closed) expect((await close)[0]).toBe(1012);
-  for (const text of ended) expect(await text).toMatch(/: draining\n\n$/);
+  for (const [code] of await Promise.all(closed)) expect(code).toBe(1012);
+  for (const text of await Promise.all(ended)) expect(text).toMatch(/: draining\n\n$/);
   expect(await gateway.end()).toBe(0);
   expect(performance.now() - signalledAt).toBeLessThan(25_000);
 

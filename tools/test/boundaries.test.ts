@@ -69,8 +69,14 @@ function complaints(from: string, source: string): string[] {
 
 beforeAll(() => {
   workspace = mkdtempSync(join(tmpdir(), 'sallyport-boundaries-'));
-  for (const file of ['nx.json', 'tsconfig.base.json', 'eslint.config.mjs', 'package-lock.json']) {
-    cpSync(join(root, file), join(workspace, file));
+  for (const file of [
+    'nx.json',
+    'tsconfig.base.json',
+    'eslint.config.mjs',
+    'package-lock.json',
+    'tools/lint',
+  ]) {
+    cpSync(join(root, file), join(workspace, file), { recursive: true });
   }
   write('package.json', JSON.stringify({ ...readManifest('.'), workspaces: ['packages/*'] }));
   for (const name of packages) {

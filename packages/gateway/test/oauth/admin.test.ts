@@ -69,17 +69,17 @@ describe('every row of administration', () => {
       ([first]) => first ?? '',
     );
     const params = { account_id: member.accountId };
-    for (const refused of [
-      theirs.revokeApiKey({ params: { key_id } }),
-      theirs.revokeDevice({ params: { device_id } }),
-      theirs.revokeLogin({ params: { login_id } }),
-      theirs.endSignIn({ params: { sign_in_id } }),
-      theirs.changeRole({ params, body: { role: 'viewer' } }),
-      theirs.unlockPerson({ params }),
-      theirs.removePerson({ params }),
-      theirs.unsetSetting({ params: { name: 'theme' } }),
+    for (const call of [
+      () => theirs.revokeApiKey({ params: { key_id } }),
+      () => theirs.revokeDevice({ params: { device_id } }),
+      () => theirs.revokeLogin({ params: { login_id } }),
+      () => theirs.endSignIn({ params: { sign_in_id } }),
+      () => theirs.changeRole({ params, body: { role: 'viewer' } }),
+      () => theirs.unlockPerson({ params }),
+      () => theirs.removePerson({ params }),
+      () => theirs.unsetSetting({ params: { name: 'theme' } }),
     ])
-      expect(await refusal(refused)).toBe('not_found');
+      expect(await refusal(call())).toBe('not_found');
     expect((await mine.listApiKeys()).map(({ id }) => id)).toEqual(ids.keys);
     expect((await mine.listDevices()).map(({ id }) => id)).toEqual(ids.devices);
     expect((await mine.listLogins()).map(({ id }) => id)).toEqual(ids.logins);

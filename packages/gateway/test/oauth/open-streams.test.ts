@@ -139,12 +139,13 @@ test('who may no longer write keeps the streams to read by, and neither a worker
   });
   expect(await Promise.all([worker.code, hints.code])).toEqual([4403, 4403]);
   const asWorker = clientOf(jwt);
+  const params = { id: session.id };
   for (const call of [
-    asWorker.worker.register({ params: { id: session.id }, bearer: jwt }),
-    asWorker.worker.events({ params: { id: session.id }, bearer: jwt, body: { events: [] } }),
+    () => asWorker.worker.register({ params, bearer: jwt }),
+    () => asWorker.worker.events({ params, bearer: jwt, body: { events: [] } }),
   ])
-    await expect(call).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
-  const again = client.worker.bridge({ params: { id: session.id } });
+    await expect(call()).rejects.toMatchObject({ status: 401, code: 'invalid_token' });
+  const again = client.worker.bridge({ params });
   await expect(again).rejects.toMatchObject({ status: 403, code: 'forbidden' });
   const reader = followed.body?.getReader();
   const read = async () => (await reader?.read())?.done;
