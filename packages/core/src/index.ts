@@ -62,6 +62,6 @@ export { isLoopback } from './loopback.ts';
 export { shellWord } from './shell-word.ts';
 export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';
-export { jsonExcess, maxBodyValues, nestsTooDeep } from './nesting.ts';
+export { jsonExcess, maxBodyNames, maxBodyValues, nestsTooDeep } from './nesting.ts';
 export { printable, printableJson } from './printable.ts';
 export { severities, type SeverityName } from './severities.ts';

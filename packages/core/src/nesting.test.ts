@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonExcess, maxBodyValues, nestsTooDeep } from './nesting.ts';
+import { jsonExcess, maxBodyNames, maxBodyValues, nestsTooDeep } from './nesting.ts';
 
 test.each([
   ['flat', '{"a":[1,{"b":2}]}', false],
@@ -27,5 +27,21 @@ test.each([
   ['commas in text', JSON.stringify([','.repeat(maxBodyValues), '[{'.repeat(maxBodyValues)]), undefined],
   ['too deep before they are too many', '['.repeat(maxBodyValues + 1), 'depth'],
 ])('values of a text: %s', (_, text, excess) => {
+  expect(jsonExcess(text)).toBe(excess);
+});
+
+const named = (count: number, member: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => member(index)).join();
+const padding = JSON.stringify('":"'.repeat(maxBodyValues));
+
+test.each([
+  ['of one object', `{"":${padding},${named(maxBodyNames - 1, (index) => `"${index}":0`)}}`, undefined],
+  ['one more', `{"":${padding},${named(maxBodyNames, (index) => `"${index}":0`)}}`, 'names'],
+  ['of as many objects', `[${padding},${named(maxBodyNames + 1, (index) => `{"${index}" : 0}`)}]`, 'names'],
+  ['of objects alike', `[${padding},${named(maxBodyNames * 4, () => '{"a":0,"b":0}')}]`, undefined],
+  ['of a text that is not large', `{${named(maxBodyNames + 1, (index) => `"${index}":0`)}}`, undefined],
+  ['texts that are none', `[${padding},${named(maxBodyNames + 1, (index) => `"${index}"`)}]`, undefined],
+  ['a text, and then many colons', `[${padding}${':'.repeat(maxBodyValues)}`, undefined],
+])('names of members: %s', (_, text, excess) => {
   expect(jsonExcess(text)).toBe(excess);
 });

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
-import { jsonExcess, maxBodyValues, parseExactJson, ServiceError } from '@sallyport/core';
+import { jsonExcess, maxBodyNames, maxBodyValues, parseExactJson, ServiceError } from '@sallyport/core';
 import { defaultLimits, mediaTypes, type Encoding, type Endpoint } from '@sallyport/core/contract';
 import type { HeldBytes } from './body-budget.ts';
 import { unsupportedCoding, unsupportedMediaType } from './refusal.ts';
@@ -155,6 +155,11 @@ function refuseExcess(text: string): void {
   if (excess === 'depth') throw new ServiceError('invalid_request', 'The body nests too deeply.');
   if (excess === 'values')
     throw new ServiceError('payload_too_large', `The body must not have more than ${maxBodyValues} values.`);
+  if (excess === 'names')
+    throw new ServiceError(
+      'payload_too_large',
+      `The members of the body must not have more than ${maxBodyNames} names.`,
+    );
 }
 
 /** By a walk: a reviver takes ten times as long, and a body may have them by the hundred thousand. */

@@ -326,3 +326,24 @@ test.each(['/v1/logs', '/api/event_logging/v2/batch'])(
     expect(String(data)).toMatch(/^connection: close\r$/im);
   },
 );
+
+describe.each(['/v1/logs', '/api/event_logging/v2/batch'])('what a body may have, by number (%s)', (path) => {
+  test.each([
+    ['values', `[${'[],'.repeat(600_000)}0]`],
+    ['names', `{${Array.from({ length: 120_000 }, (_, index) => `"unknown${index}":0`).join()}}`],
+  ])('%s', async (what, unknown) => {
+    const { url } = await serveTelemetry();
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { ...json, authorization: 'Bearer access', 'x-service-name': 'x' },
+      body: `{"resourceLogs":[],"events":[],"unknown":${unknown}}`,
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      413,
+      expect.objectContaining({
+        error: 'payload_too_large',
+        error_description: expect.stringContaining(what) as string,
+      }),
+    ]);
+  });
+});

@@ -341,6 +341,16 @@ describe('a record that breaks a rule is left out, and the others are taken', ()
       expect([status, message]).toEqual([413, expect.stringContaining('values')]);
     }
   });
+
+  test.each([
+    ['the request', '%'],
+    ['a record', '"resourceLogs":[{"scopeLogs":[{"logRecords":[{%}]}]}]'],
+    ['what nobody knows', '"unknown":[{%}]'],
+  ])('so are names without an end: %s', (_, place) => {
+    const members = Array.from({ length: 120_000 }, (__, index) => `"unknown${index}":0`).join();
+    const { status, message } = refusalOf(() => fromJson(`{${place.replace('%', members)}}`));
+    expect([status, message]).toEqual([413, expect.stringContaining('names')]);
+  });
 });
 
 test('the answers in protobuf', () => {

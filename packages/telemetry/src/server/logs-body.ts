@@ -1,6 +1,13 @@
-import { jsonExcess, maxBodyValues, nestsTooDeep, parseExactJson, ServiceError } from '@sallyport/core';
+import {
+  jsonExcess,
+  maxBodyNames,
+  maxBodyValues,
+  nestsTooDeep,
+  parseExactJson,
+  ServiceError,
+} from '@sallyport/core';
 import { Judging } from './judging.ts';
-import { judgeLogsRequest, type JudgedLogs } from './logs-request.ts';
+import { judgeLogsRequest, type JudgedLogs, tooMany } from './logs-request.ts';
 import type { OtlpEncoding } from './otlp-answer.ts';
 import { decodeLogsRequest } from './otlp-protobuf.ts';
 import { MalformedProtobuf, TooManyMessages } from './protobuf-reader.ts';
@@ -21,7 +28,7 @@ function fromProtobuf(bytes: Uint8Array, receivedAt: number): JudgedLogs {
   try {
     request = decodeLogsRequest(bytes, maxBodyValues);
   } catch (cause) {
-    if (cause instanceof TooManyMessages) throw tooManyValues();
+    if (cause instanceof TooManyMessages) throw tooMany(maxBodyValues, 'values');
     if (cause instanceof MalformedProtobuf) throw unreadable('protobuf', cause);
     throw cause;
   }
@@ -64,14 +71,8 @@ function refuseDeep(text: string): void {
 function refuseExcess(text: string): void {
   const excess = jsonExcess(text);
   if (excess === 'depth') throw tooDeep();
-  if (excess === 'values') throw tooManyValues();
-}
-
-function tooManyValues(): ServiceError {
-  return new ServiceError(
-    'payload_too_large',
-    `A request has at most ${maxBodyValues} values: send its records in several.`,
-  );
+  if (excess === 'values') throw tooMany(maxBodyValues, 'values');
+  if (excess === 'names') throw tooMany(maxBodyNames, 'names of members');
 }
 
 function tooDeep(): ServiceError {

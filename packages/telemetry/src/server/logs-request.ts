@@ -203,8 +203,12 @@ function invalid(faults: readonly Omit<Fault, 'kind'>[]): ServiceError {
   );
 }
 
-function tooMany(most: number, of: string): ServiceError {
-  return new ServiceError('payload_too_large', `A request has at most ${most} ${of}: send them in several.`);
+/** Of a request whose records may well be taken in smaller ones. */
+export function tooMany(most: number, of: string): ServiceError {
+  return new ServiceError(
+    'payload_too_large',
+    `A request has at most ${most} ${of}: send its records in several.`,
+  );
 }
 
 function describe(faults: readonly Fault[], rejected: number, total: number): string {
