@@ -29,8 +29,8 @@ export interface TelemetryRecord {
 
 const maxRecordBytes = 256 * 1024;
 export const maxAttributes = 1024;
-/** More than all but the texts and values of a record have as JSON. */
-const restBytes = 512;
+/** More than all but the texts and values of a record, or of what it is of, have as JSON. */
+export const restBytes = 512;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -74,7 +74,7 @@ export function judgeLogRecord(
   return judging.found === found ? record : undefined;
 }
 
-function judgeText(record: Members, member: string, judging: Judging): string {
+export function judgeText(record: Members, member: string, judging: Judging): string {
   const text = record[member] ?? '';
   if (typeof text === 'string') {
     judging.size += text.length * signBytes;

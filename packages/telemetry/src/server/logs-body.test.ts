@@ -310,6 +310,13 @@ describe('a record that breaks a rule is left out, and the others are taken', ()
     expect(fromJson({ resourceLogs: [large] })).toMatchObject({ accepted: 0, rejected: 1 });
   });
 
+  test.each(['name', 'version', 'schemaUrl'])('so does a scope whose %s is larger than 64 KiB', (member) => {
+    const text = 'x'.repeat(65_536);
+    const bad = member === 'schemaUrl' ? { schemaUrl: text } : { scope: { [member]: text } };
+    const request = { resourceLogs: [{ scopeLogs: [bad, {}].map((of) => ({ ...of, logRecords: [{}] })) }] };
+    expect(fromJson(request)).toMatchObject({ accepted: 1, rejected: 1 });
+  });
+
   test('however many there are, the answer stays small', () => {
     const { rejected, message } = fromJson(
       requestOf(...Array.from({ length: 5000 }, () => ({ spanId: 'ab' }))),

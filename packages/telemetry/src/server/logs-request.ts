@@ -2,7 +2,7 @@ import { isJsonObject, ServiceError } from '@sallyport/core';
 import { judgeAttributes, type StoredAttribute } from './any-value.ts';
 import { judgeUint32 } from './integers.ts';
 import type { Fault, Judging } from './judging.ts';
-import { judgeLogRecord, type TelemetryRecord } from './log-record.ts';
+import { judgeLogRecord, judgeText, restBytes, type TelemetryRecord } from './log-record.ts';
 
 /** What made the records; OTLP's Resource with its schema. */
 export interface RecordResource {
@@ -127,26 +127,24 @@ function judgeShared(holder: Members, member: 'resource' | 'scope', judging: Jud
   const attributes = judgeAttributes(of['attributes'], judging) ?? [];
   const droppedAttributesCount = judgeUint32(of['droppedAttributesCount'], judging, 'droppedAttributesCount');
   judging.leave();
-  const schemaUrl = judgeText(holder['schemaUrl'], judging, 'schemaUrl');
+  const schemaUrl = judgeText(holder, 'schemaUrl', judging);
   judging.enter(member);
   const shared = {
     attributes,
     droppedAttributesCount,
     schemaUrl,
-    name: isScope ? judgeText(of['name'], judging, 'name') : '',
-    version: isScope ? judgeText(of['version'], judging, 'version') : '',
+    name: isScope ? judgeText(of, 'name', judging) : '',
+    version: isScope ? judgeText(of, 'version', judging) : '',
   };
   judging.leave();
-  if (judging.found === found && Buffer.byteLength(JSON.stringify(shared)) > maxOriginBytes)
+  judging.size += restBytes;
+  if (
+    judging.size > maxOriginBytes &&
+    judging.found === found &&
+    Buffer.byteLength(JSON.stringify(shared)) > maxOriginBytes
+  )
     judging.complain('must be at most 64 KiB', 'refused', member);
   return judging.found === found ? shared : undefined;
-}
-
-function judgeText(value: unknown, judging: Judging, member: string): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value.toWellFormed();
-  judging.complain('must be a text', 'malformed', member);
-  return '';
 }
 
 function serviceNameOf(attributes: readonly StoredAttribute[]): string {
