@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { nobodyId } from '@sallyport/core/contract';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runHere } from '../../testing/cli.ts';
@@ -293,6 +294,7 @@ test('tail shows the last ones, then each as it comes; a lost connection goes on
     },
   );
   onTestFinished(() => void child.kill('SIGKILL'));
+  const stderr = text(child.stderr);
   let stdout = '';
   for await (const chunk of child.stdout.setEncoding('utf8')) {
     stdout += String(chunk);
@@ -308,6 +310,7 @@ test('tail shows the last ones, then each as it comes; a lost connection goes on
   const exit = once(child, 'exit');
   child.kill('SIGINT');
   expect(await exit).toEqual([130, null]);
+  expect(await stderr).toBe('Waiting for records; Ctrl-C ends.\n');
 });
 
 test('tail has what is stored between its requests, though none matched before', async () => {

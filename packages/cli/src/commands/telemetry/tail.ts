@@ -51,6 +51,8 @@ async function* tailOf(
   const head = last === 0 ? undefined : await headOf(clientOptions, query, signal);
   const before = last === 0 ? [] : await newest(context, clientOptions, query, last);
   yield* before.toReversed();
+  // Nothing may come for long, and only on a terminal are there bars that move.
+  context.terminal.note('Waiting for records; Ctrl-C ends.');
   let afterId = before.reduce((most, { id }) => Math.max(most ?? 0, id), head);
   const open = () => streamRecords(clientOptions, query, { afterId, signal });
   for await (const { id, record } of reconnecting(context, signal, open)) {
