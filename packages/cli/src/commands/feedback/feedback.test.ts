@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, undiciTransport } from '@sallyport/core/client';
@@ -10,7 +19,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Connection } from '../../connect.ts';
 import { runCli } from '../../testing/cli.ts';
 import { testContext } from '../../testing/context.ts';
-import { startService, type Answer, type Service } from '../../testing/service.ts';
+import { environmentAt, startService, type Answer, type Service } from '../../testing/service.ts';
 import { testSession } from '../../testing/session.ts';
 import { collectSources } from './collect.ts';
 import { feedback } from './feedback.ts';
@@ -116,6 +125,37 @@ test('what earlier runs left goes after a week', async () => {
   }
   utimesSync(join(folder, 'bundle-torn'), days(8), days(8));
   expect((await sent({ cut: false })).kept).toEqual(['feedback-new.zip']);
+});
+
+test.each([
+  ['is sent from a temporary folder, which goes', 200],
+  ['is kept in one that nobody else may enter, if it cannot be sent', 500],
+])('where no file of this account can be written, a bundle %s', async (_, status) => {
+  const temporary = join(cwd, 'temporary');
+  mkdirSync(temporary);
+  writeFileSync(join(cwd, 'file'), '');
+  const told = await startService({
+    'GET /api/bootstrap': { body: { account: { uuid: 'ann', memberships: [] } } },
+    'GET /v1/sessions?limit=3&account_id=ann': { body: [] },
+    'POST /api/agent_cli_feedback/bundle': {
+      status,
+      body: status === 200 ? { feedback_id: 'fb_1' } : { error: 'server_error', error_description: 'No.' },
+    },
+  });
+  onTestFinished(() => told.close());
+  const env = { ...environmentAt(told), SALLYPORT_CONFIG_DIR: join(cwd, 'file', 'x'), TMPDIR: temporary };
+  const args = ['feedback', 'it broke', '--yes', '--collect'];
+  const { exitCode, stdout, stderr } = await runCli(args, { cwd, env });
+  expect(told.lines()).toContain('POST /api/agent_cli_feedback/bundle');
+  const folders = readdirSync(temporary).filter((name) => name.startsWith('sallyport-')); // Node.js caches there, too
+  if (status === 200) {
+    expect([exitCode, stdout, folders]).toEqual([0, 'Sent. Its number is fb_1.\n', []]);
+    return;
+  }
+  const [folder = ''] = folders;
+  expect(statSync(join(temporary, folder)).mode & 0o777).toBe(0o700);
+  expect(stderr).toContain(`--bundle ${join(temporary, folder, 'feedback-')}`);
+  expect(exitCode).toBe(1);
 });
 
 const isRoot = process.getuid?.() === 0;

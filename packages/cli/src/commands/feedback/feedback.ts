@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { reasonOf, shellWord } from '@sallyport/core';
 import { createRedactor, pathsOfThisProcess } from '@sallyport/telemetry';
 import {
@@ -19,7 +19,7 @@ import type { Output } from '../../io/terminal.ts';
 import { textArgument } from '../text-argument.ts';
 import { collectSources, type CollectOptions } from './collect.ts';
 import { describeBundle } from './describe.ts';
-import { sweep } from './sweep.ts';
+import { openFolder } from './folder.ts';
 
 export interface FeedbackOptions extends CollectOptions {
   readonly bundle?: string;
@@ -39,7 +39,7 @@ export async function feedback(
   const connection = await connect(context);
   if (options.bundle !== undefined)
     return send(context, connection, { description, bundlePath: resolve(options.bundle) });
-  const bundle = await makeBundle(context, connection, options);
+  const { bundle, made } = await makeBundle(context, connection, options);
   const { asked } = context.interrupt;
   let isKept = false;
   try {
@@ -58,7 +58,7 @@ export async function feedback(
     throw error;
   } finally {
     // Whoever leaves has no use for it.
-    if (!isKept || asked.aborted) await rm(bundle.path, { force: true });
+    if (!isKept || asked.aborted) await rm(made, { recursive: true, force: true });
   }
 }
 
@@ -96,20 +96,27 @@ async function requireBundle(path: string): Promise<void> {
   );
 }
 
+/** `made`: what is to be removed once nobody needs the bundle. */
 async function makeBundle(
   context: Context,
   connection: Connection,
   options: FeedbackOptions,
-): Promise<Bundle> {
-  const directory = join(context.settings.stateDir, 'feedback');
-  await sweep(directory, context.clock.now());
-  return buildBundle({
-    sources: await collectSources(context, connection, options),
-    directory,
-    redactor: createRedactor(pathsOfThisProcess()),
-    clock: context.clock,
-    signal: context.interrupt.asked,
-  });
+): Promise<{ readonly bundle: Bundle; readonly made: string }> {
+  const sources = await collectSources(context, connection, options);
+  const { directory, isTemporary } = await openFolder(context.settings.stateDir, context.clock.now());
+  try {
+    const bundle = await buildBundle({
+      sources,
+      directory,
+      redactor: createRedactor(pathsOfThisProcess()),
+      clock: context.clock,
+      signal: context.interrupt.asked,
+    });
+    return { bundle, made: isTemporary ? directory : bundle.path };
+  } catch (error) {
+    if (isTemporary) await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 async function send(
