@@ -132,16 +132,17 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
     return { key, fingerprint: fingerprintOf(content()), since, maxKeys };
   }
 
+  /** Whether it had all come before. */
   async function append(
     { accountId, organizationId }: Sender,
     count: number,
     blocks: readonly WrittenBlock[],
     request: Pick<AppendRecords, 'receivedAt' | 'idempotency'> & { readonly sentAt: number | undefined },
-  ): Promise<void> {
-    if (count === 0) return;
+  ): Promise<boolean> {
+    if (count === 0) return false;
     if (await organizations.isZeroDataRetention(organizationId)) {
       stats.droppedForZeroRetention += count;
-      return;
+      return false;
     }
     const { sentAt, ...rest } = request;
     const skewMs = skewOf(sentAt, request.receivedAt);
@@ -157,6 +158,7 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
     wakeups.notify(recordsTopic(organizationId));
     wakeups.notify(allRecordsTopic);
     log.debug({ organizationId, accepted: count, isReplay }, 'records ingested');
+    return isReplay;
   }
 
   return {
@@ -176,8 +178,8 @@ export function createTelemetryEngine(options: TelemetryEngineOptions): Telemetr
       const receivedAt = clock.now();
       const { blocks, accepted, rejected, message } = takeRequest(body, receivedAt);
       const idempotency = idempotencyOf(idempotencyKey, receivedAt, () => body.bytes);
-      await append(sender, accepted, blocks, { receivedAt, idempotency, sentAt });
-      stats.rejected += rejected;
+      const isReplay = await append(sender, accepted, blocks, { receivedAt, idempotency, sentAt });
+      if (!isReplay) stats.rejected += rejected;
       return { rejected, message };
     },
     records: createRecords({

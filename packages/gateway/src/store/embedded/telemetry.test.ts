@@ -8,7 +8,7 @@ import {
   type TelemetryConfig,
 } from '@sallyport/telemetry/server';
 import type { TelemetryActs } from '@sallyport/telemetry/storage';
-import { createRecordReads } from '@sallyport/telemetry/testing';
+import { createRecordReads, encodeLogsRequest } from '@sallyport/telemetry/testing';
 import { describe, expect, test } from 'vitest';
 import { openTelemetryStore } from '../../../test/store/telemetry-store.ts';
 
@@ -166,6 +166,23 @@ describe('the idempotency key', () => {
     for (let key = 0; key < 30; key++) await ingest(events(1), `again ${key}`);
     expect(keys()).toBe(20);
   });
+
+  test.each(['json', 'protobuf'] as const)(
+    'a partial success that comes again is answered alike, and counted once: %s',
+    async (encoding) => {
+      const { engine, stored } = makeEngine();
+      const request = {
+        resourceLogs: [{ scopeLogs: [{ logRecords: [event('a'), event('b', { traceId: 'ab' })] }] }],
+      };
+      const bytes = encoding === 'json' ? Buffer.from(JSON.stringify(request)) : encodeLogsRequest(request);
+      const send = () => engine.ingestLogs(sender, { encoding, bytes }, { idempotencyKey: 'k' });
+      const answer = await send();
+      expect(answer.rejected).toBe(1);
+      expect(await Promise.all([send(), send()])).toEqual([answer, answer]);
+      expect(await stored()).toEqual(['a']);
+      expect(engine.stats()).toMatchObject({ stored: 1, replayed: 2, rejected: 1 });
+    },
+  );
 
   test('of a refused batch is free', async () => {
     const { ingest } = makeEngine();
