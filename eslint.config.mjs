@@ -25,6 +25,10 @@ const withoutExtension = {
   regex: '^\\.{1,2}/(?!bundle/|.*\\.(?:ts|mjs|json)$)',
   message: 'A relative import names the file, with its .ts extension.',
 };
+const serverHalf = {
+  regex: '^(?:\\.\\./)+server/',
+  message: "The halves of a domain never import each other: what both need has a folder beside the server's.",
+};
 
 const namedExports = [
   { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
@@ -58,7 +62,7 @@ export default tseslint.config(
           ],
         },
       ],
-      'no-restricted-imports': ['error', { patterns: [pastTheDoor, withoutExtension, testDoor] }],
+      'no-restricted-imports': ['error', { patterns: [pastTheDoor, withoutExtension, testDoor, serverHalf] }],
       'no-restricted-syntax': ['error', ...namedExports],
       'max-lines': ['error', { max: 400 }],
       eqeqeq: 'error',

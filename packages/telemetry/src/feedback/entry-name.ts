@@ -1,5 +1,5 @@
 import { printable } from '@sallyport/core';
-import { faultOfNames } from '../server/zip-names.ts';
+import { faultOfNames } from '../zip/names.ts';
 
 const maxSegmentBytes = 255;
 

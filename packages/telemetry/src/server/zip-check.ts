@@ -3,7 +3,7 @@ import { ServiceError } from '@sallyport/core';
 import { fromRandomAccessReaderPromise, type Entry, type ZipFile } from 'yauzl';
 import { startOfDirectory } from './zip-end.ts';
 import { isAsSaid, minHeaderBytes } from './zip-header.ts';
-import { faultOfNames } from './zip-names.ts';
+import { faultOfNames } from '../zip/names.ts';
 import { ZipReader } from './zip-reader.ts';
 import { hidesEntry, type DeflatedData } from './zip-slack.ts';
 
