@@ -45,6 +45,10 @@ test('a good one, and what honest logs look like', async () => {
   // A mode of -1, as older builds of Maven have it for directories.
   expect(await check(zipOf({ name: 'a/', says: { attributes: 0xffff_0000 } }))).toEqual({ entries: 1 });
   expect(await check(await streamed())).toEqual({ entries: 2 });
+  // `zip - FILE | ...` says the size that it knows.
+  const later = { flags: 0x808 };
+  expect(await check(zipOf({ ...log, says: later, before: { compressedSize: 0 } }))).toEqual({ entries: 1 });
+  expect(await check(zipOf({ name: 'a', content: 'x', says: later }))).toEqual({ entries: 1 });
   // An archive in it that does not get smaller is there as it is.
   const inner = zipOf({ name: 'x', content: randomBytes(100_000) });
   expect(await check(withBehind(deflateRawSync(inner), inner.length))).toEqual({ entries: 1 });

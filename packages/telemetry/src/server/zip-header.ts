@@ -9,7 +9,6 @@ import {
 /** The smallest header before an entry's data: of one without a name. */
 export const minHeaderBytes = 30;
 const isEncrypted = 1;
-/** The sizes stand behind the data. */
 const isSizedLater = 8;
 /** Of a size, or a place: it is where large files have it. */
 export const elsewhere = 0xffff_ffff;
@@ -34,13 +33,19 @@ export function isAsSaid(entry: Entry, header: LocalFileHeader): boolean {
   return names.every((name) => name === fileName || !leadsOut(name));
 }
 
+/** Whether the sizes stand behind the data, whatever stands before them. */
+export function hasSizesLater({ generalPurposeBitFlag }: LocalFileHeader): boolean {
+  return (generalPurposeBitFlag & isSizedLater) !== 0;
+}
+
 function isSizedAsSaid(entry: Entry, header: LocalFileHeader): boolean {
   const said = [entry.uncompressedSize, entry.compressedSize];
   const sizes = [header.uncompressedSize, header.compressedSize];
   if (sizes.every((size, index) => size === said[index])) return true;
   const isLarge = sizes.every((size) => size === elsewhere);
-  if ((header.generalPurposeBitFlag & isSizedLater) !== 0)
-    return isLarge || sizes.every((size) => size === 0);
+  // Info-ZIP says the one that it knows.
+  if (hasSizesLater(header))
+    return isLarge || sizes.every((size, index) => size === 0 || size === said[index]);
   const large = parseExtraFields(header.extraField).find(({ id }) => id === largeField)?.data;
   return (
     isLarge && large !== undefined && said.every((size, i) => large.readBigUInt64LE(8 * i) === BigInt(size))
