@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { deflateRawSync } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { ZipFile as ZipWriter } from 'yazl';
@@ -49,6 +49,8 @@ test('a good one, and what honest logs look like', async () => {
   const later = { flags: 0x808 };
   expect(await check(zipOf({ ...log, says: later, before: { compressedSize: 0 } }))).toEqual({ entries: 1 });
   expect(await check(zipOf({ name: 'a', content: 'x', says: later }))).toEqual({ entries: 1 });
+  // An archive, too, that was stored in it as it is.
+  expect(await check(await streamed(await streamed()))).toEqual({ entries: 2 });
   // An archive in it that does not get smaller is there as it is.
   const inner = zipOf({ name: 'x', content: randomBytes(100_000) });
   expect(await check(withBehind(deflateRawSync(inner), inner.length))).toEqual({ entries: 1 });
@@ -95,10 +97,10 @@ async function largeForm(comment = ''): Promise<Buffer> {
 }
 
 /** As who writes without going back has it: the sizes are behind the data. */
-async function streamed(): Promise<Buffer> {
+async function streamed(content: Buffer = Buffer.from('a line\n')): Promise<Buffer> {
   const zip = new ZipWriter();
   for (const compress of [true, false])
-    zip.addReadStream(Readable.from(['a line\n']), `${compress}.txt`, { compress });
+    zip.addReadStream(Readable.from([content]), `${compress}.txt`, { compress });
   zip.end();
   return buffer(zip.outputStream);
 }
@@ -117,6 +119,18 @@ function largeSizes(size: number): Buffer {
 const outside = { name: '../../a', isHidden: true };
 /** The same in the place of what is stored in an entry. */
 const enclosed = zipOf(outside).subarray(0, 30 + outside.name.length);
+
+/** What was stored before its size was known: `before`, what looks like its end, and what only those find who take it for that. */
+function endingTwice(before: Buffer): Buffer {
+  const end = Buffer.alloc(16);
+  end.write('PK\x07\x08', 'latin1');
+  end.writeUInt32LE(crc32(before), 4);
+  end.writeUInt32LE(before.length, 8);
+  end.writeUInt32LE(before.length, 12);
+  const content = Buffer.concat([before, end, enclosed]);
+  const unsized = { compressedSize: 0, uncompressedSize: 0 };
+  return zipOf({ name: 'a', content, says: { flags: 0x808 }, before: unsized });
+}
 
 const text = 'a line\n'.repeat(1000);
 
@@ -220,6 +234,14 @@ test.each<[string, Buffer, string]>([
     withBehind(Buffer.concat([deflateRawSync(randomBytes(65_500)), Buffer.alloc(20), enclosed]), 65_500),
     'has something behind the data',
   ],
+  // From within a window, over the edge of two, and behind what looks like it.
+  ...[Buffer.alloc(0), randomBytes(1000), ...[0, 3, 4, 7, 8, 12].map((less) => randomBytes(65_536 - less))]
+    .flatMap((before) => [before, Buffer.concat([Buffer.from('PK\x07\x08PK\x07\x08'), before])])
+    .map((before): [string, Buffer, string] => [
+      `an entry behind what looks like the end of what is stored, after ${before.length} bytes`,
+      endingTwice(before),
+      'has something behind the data',
+    ]),
   [
     'a stream that inflates to more than it says, with the signature in it',
     withBehind(deflateRawSync(enclosed, { level: 0 }), 1),

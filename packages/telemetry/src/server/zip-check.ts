@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises';
 import { ServiceError } from '@sallyport/core';
 import { fromRandomAccessReaderPromise, type Entry, type ZipFile } from 'yauzl';
 import { startOfDirectory } from './zip-end.ts';
-import { isAsSaid, minHeaderBytes } from './zip-header.ts';
+import { hasSizesLater, isAsSaid, minHeaderBytes } from './zip-header.ts';
 import { faultOfNames } from '../zip/names.ts';
 import { ZipReader } from './zip-reader.ts';
-import { hidesEntry, type DeflatedData } from './zip-slack.ts';
+import { hidesEntry, type OpenData } from './zip-slack.ts';
 
 const maxEntries = 10_000;
 const maxInflatedBytes = 1024 ** 3;
@@ -55,7 +55,7 @@ interface Range {
 }
 
 interface EntryRange extends Range {
-  readonly data?: DeflatedData;
+  readonly data?: OpenData;
 }
 
 /** Gives where they are, and how many bytes of the directory they take. */
@@ -121,9 +121,11 @@ async function rangeOf(zip: ZipFile, entry: Entry): Promise<EntryRange> {
   const header = await zip.readLocalFileHeaderPromise(entry).catch(refuse);
   if (!isSound(() => isAsSaid(entry, header)))
     throw invalidBundle('has an entry whose header differs from the directory');
-  const { compressionMethod, compressedSize, uncompressedSize: inflatedBytes } = entry;
-  const to = header.fileDataStart + compressedSize;
-  const data = compressionMethod === deflated && { from: header.fileDataStart, to, inflatedBytes };
+  const from = header.fileDataStart;
+  const to = from + entry.compressedSize;
+  const isDeflated = entry.compressionMethod === deflated;
+  const inflatedBytes = isDeflated ? entry.uncompressedSize : undefined;
+  const data = (isDeflated || hasSizesLater(header)) && { from, to, inflatedBytes };
   return { from: entry.relativeOffsetOfLocalHeader, to, ...(data && { data }) };
 }
 
