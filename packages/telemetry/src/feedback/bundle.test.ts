@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManualClock } from '@sallyport/core/testing';
@@ -223,4 +223,19 @@ test('where there is no room the oldest goes; what must stay and has no room is 
   const failing = build({ sources: [{ name: 'a', lines: noise() }], maxBytes: 1000 }, join(directory, 'b'));
   await expect(failing).rejects.toMatchObject({ code: 'payload_too_large' });
   expect(readdirSync(join(directory, 'b'))).toEqual([]);
+});
+
+test('a ZIP that cannot be made says why, and leaves nothing', async () => {
+  const { directory } = scratch();
+  const lose = async function* () {
+    const [workspace] = readdirSync(directory);
+    rmSync(join(directory, workspace!, '0'));
+    yield 'text';
+  };
+  const sources = [
+    { name: 'lost.txt', lines: linesOf('text') },
+    { name: 'next.txt', lines: lose },
+  ];
+  await expect(build({ sources }, directory)).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(readdirSync(directory)).toEqual([]);
 });

@@ -148,5 +148,11 @@ async function writeZip(path: string, parts: readonly Part[], manifest: BundleMa
   zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), manifestName);
   for (const { path: from, name } of parts) zip.addFile(from, name);
   zip.end();
-  await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal: failed.signal });
+  try {
+    await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal: failed.signal });
+  } catch (error) {
+    await rm(path, { force: true });
+    // Not the pipeline's, that it was aborted: nobody left.
+    throw failed.signal.aborted ? failed.signal.reason : error;
+  }
 }
