@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,6 +14,7 @@ const [
   reporting = '',
   otel = '',
   pino = '',
+  standard = '',
   feedback = '',
   storing = '',
   reading = '',
@@ -62,6 +64,29 @@ test.each([
   await runs(made() + program);
   const [latest] = await stored('?service=shop');
   expect(latest).toMatchObject({ record: { eventName, body: { stringValue: 'cart opened' } } });
+});
+
+test('so is what an exporter of OpenTelemetry sends that knows the environment alone', async () => {
+  const exported = withValues(standard, { 'http://127.0.0.1:8787': world.url });
+  const key = `sallyport() { echo "$*" >&2; echo '${world.person('holder').accessToken}'; }`;
+  const { stdout, stderr } = spawnSync('sh', ['-c', `${key}\n${exported}\nenv`], { encoding: 'utf8' });
+  expect(stderr).toBe('keys create --name shop\n');
+  const env = Object.fromEntries(
+    [...stdout.matchAll(/^(OTEL_\w+)=(.*)$/gm)].map(([, name = '', value = '']): [string, string] => [
+      name,
+      value,
+    ]),
+  );
+  const program = `
+    import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
+    import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
+    const processor = new SimpleLogRecordProcessor({ exporter: new OTLPLogExporter() });
+    const provider = new LoggerProvider({ processors: [processor] });
+    provider.getLogger('shop').emit({ eventName: 'till.opened' });
+    await provider.shutdown();
+  `;
+  expect(await runProgram(program, env)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await stored('?event_name=till.opened')).toHaveLength(1);
 });
 
 test('a bundle is made, shown and sent', async () => {
