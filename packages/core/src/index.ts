@@ -64,4 +64,4 @@ export { createLru, type Lru } from './lru.ts';
 export { didYouMean } from './nearest.ts';
 export { jsonExcess, maxBodyNames, maxBodyValues, nestsTooDeep } from './nesting.ts';
 export { printable, printableJson } from './printable.ts';
-export { severities, type SeverityName } from './severities.ts';
+export { severities, severityNameOf, type SeverityName } from './severities.ts';

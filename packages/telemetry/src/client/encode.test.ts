@@ -68,6 +68,21 @@ test('an event is an OTLP log record', () => {
   });
 });
 
+test.each([
+  [0, ''],
+  [1, 'trace'],
+  [5, 'debug'],
+  [12, 'info'],
+  [13, 'warn'],
+  [17, 'error'],
+  [24, 'fatal'],
+])('a severity of %i without a text has that of its range: "%s"', (severityNumber, severityText) => {
+  const expected = { severityNumber, severityText };
+  expect(encode({ name: 'x', severityNumber })).toMatchObject(expected);
+  const long = { list: [] };
+  expect(encode({ name: 'x', severityNumber, attributes: long })).toMatchObject(expected);
+});
+
 test('what is no plain value is not lost: it becomes one, or a text', () => {
   const bare = Object.assign(Object.create(null) as object, { a: 1 });
   const odd: readonly (readonly [unknown, unknown])[] = [

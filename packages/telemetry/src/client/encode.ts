@@ -1,4 +1,4 @@
-import type { Clock } from '@sallyport/core';
+import { severityNameOf, type Clock } from '@sallyport/core';
 import type { AnyValue } from '@sallyport/core/contract';
 import { cut, cutMark, toAttributes, toText, toValue, type KeyValue } from './any-value.ts';
 import { pieceOf, type ByteWriter, type Piece } from './byte-writer.ts';
@@ -50,6 +50,7 @@ interface Draft {
 const severities = Array.from({ length: maxSeverity + 1 }, (_, severity) =>
   pieceOf(`","severityNumber":${severity},"severityText":`),
 );
+const severityNames = severities.map((_, severity) => severityNameOf(severity) ?? '');
 const end = pieceOf(']}');
 
 /** Makes events into OTLP JSON: stamped, with the attributes `own` that all have, redacted, at most `maxBytes` each. */
@@ -73,7 +74,7 @@ export function createEncoder(options: {
     '"attributes":[{"key":"event.name","value":{"stringValue":',
     '}},{"key":"event.id","value":{"stringValue":"',
   );
-  const severityNames = new QuotedTexts(redactor, '', ',');
+  const severityTexts = new QuotedTexts(redactor, '', ',');
 
   const id = Buffer.alloc(idChars);
   let writtenSeconds = NaN;
@@ -85,7 +86,7 @@ export function createEncoder(options: {
     const { name, body, severity, severityText, attributes } = event;
     writeTimes(event, into);
     into.piece(severities[severity] as Piece);
-    severityNames.write(severityName(severityText, severity), into);
+    severityTexts.write(severityName(severityText, severity), into);
     if (body !== undefined) bodies.write(body, into);
     names.write(name, into);
     into.piece(id);
@@ -180,8 +181,9 @@ export function createEncoder(options: {
   };
 }
 
+/** Where a program names none, it is that of the number's range; of no number, none. */
 function severityName(text: string | undefined, severity: number): string {
-  return text?.toWellFormed() ?? (severity >= 17 ? 'error' : 'info');
+  return text?.toWellFormed() ?? (severityNames[severity] as string);
 }
 
 /** Nanoseconds since the Unix epoch, in decimal. */

@@ -1,15 +1,11 @@
-import { severities, toTimestamp, type SeverityName } from '@sallyport/core';
+import { severities, severityNameOf, toTimestamp } from '@sallyport/core';
 import type { TelemetryStats } from '@sallyport/core/contract';
 import type { RecordCount } from './ports.ts';
 
 /** Services that are named; the others are counted together. */
 const maxServices = 50;
-const descending = Object.entries(severities).reverse() as [SeverityName, number][];
-
-/** The name of the range that a severity is in. */
-function severityNameOf(severityNumber: number): SeverityName | 'unspecified' {
-  return descending.find(([, least]) => severityNumber >= least)?.[0] ?? 'unspecified';
-}
+/** Of records without a severity. */
+const unspecified = 'unspecified';
 
 /** Puts together what pieces of the walk found: by time, by severity with the worst first, by service with the busiest first. */
 export function countsByBucket(
@@ -31,7 +27,7 @@ export function countsByBucket(
       of.count += count;
       if (severityNumber >= severities.error) of.errors += count;
     }
-    add(bySeverity, severityNameOf(severityNumber), count);
+    add(bySeverity, severityNameOf(severityNumber) ?? unspecified, count);
     add(byService, serviceName, count);
   }
   const services = [...byService]
@@ -41,7 +37,7 @@ export function countsByBucket(
   return {
     total,
     buckets,
-    severities: [...descending.map(([name]) => name), 'unspecified'].flatMap((severity) => {
+    severities: [...Object.keys(severities).reverse(), unspecified].flatMap((severity) => {
       const count = bySeverity.get(severity);
       return count === undefined ? [] : [{ severity, count }];
     }),

@@ -1,4 +1,4 @@
-import { severities } from '@sallyport/core';
+import { severities, severityNameOf } from '@sallyport/core';
 import type { AnyValue, TelemetryRecord } from '@sallyport/core/contract';
 import { printable } from '../../io/printable.ts';
 import type { Terminal } from '../../io/terminal.ts';
@@ -13,7 +13,8 @@ export function renderRecord(
   { isWithAccount = false } = {},
 ): string {
   const severityNumber = record.severityNumber ?? 0;
-  const severity = (record.severityText || nameOf(severityNumber)).toUpperCase().slice(0, 5).padEnd(5);
+  const severityName = record.severityText || (severityNameOf(severityNumber) ?? '-');
+  const severity = severityName.toUpperCase().slice(0, 5).padEnd(5);
   const eventName = record['eventName'];
   const attributes = (record.attributes ?? []).filter(({ key }) => !told.has(key));
   const parts = [
@@ -34,11 +35,6 @@ export function renderRecord(
 function timeOf(nanos: string | undefined, receivedAt: string): string {
   const ms = Number(nanos ?? NaN) / 1e6;
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : receivedAt;
-}
-
-function nameOf(severityNumber: number): string {
-  const [name = '-'] = Object.entries(severities).findLast(([, least]) => severityNumber >= least) ?? [];
-  return name;
 }
 
 function colourOf(severityNumber: number): 'red' | 'yellow' | 'green' | 'dim' {
