@@ -14,15 +14,22 @@ async function run(
     readonly spoolDir: string;
     readonly token?: string;
     readonly kill?: NodeJS.Signals;
+    /** Its own trouble is a line on stderr, which nobody reads. */
+    readonly unheard?: boolean;
   },
   ...argv: readonly string[]
 ) {
-  const { baseUrl, spoolDir, token, kill } = options;
+  const { baseUrl, spoolDir, token, kill, unheard = false } = options;
   const child = spawn(process.execPath, ['--conditions=@sallyport/source', program, ...argv], {
-    env: { BASE_URL: baseUrl, SPOOL_DIR: spoolDir, ...(token !== undefined && { TOKEN: token }) },
+    env: {
+      ...{ BASE_URL: baseUrl, SPOOL_DIR: spoolDir },
+      ...(token !== undefined && { TOKEN: token }),
+      ...(unheard && { SALLYPORT_DEBUG: '1' }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];
+  if (unheard) child.stderr.destroy();
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
@@ -42,6 +49,14 @@ test('a program that just ends sends its events, and keeps its exit code', async
   });
   expect(sink.names()).toEqual(['end.0', 'end.1', 'end.2']);
   expect(() => readdirSync(spoolDir)).toThrow('ENOENT');
+});
+
+test('a program goes on where nobody reads what the batcher has to say', async () => {
+  const end = await run(
+    { baseUrl: 'http://127.0.0.1:1', spoolDir: '/dev/null/spool', unheard: true },
+    'shutdown',
+  );
+  expect(end).toMatchObject({ code: 0 });
 });
 
 describe('an event that cannot be sent is sent by the next run, once', () => {

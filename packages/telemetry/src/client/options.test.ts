@@ -1,13 +1,12 @@
 import { ManualClock } from '@sallyport/core/testing';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeBatcher } from '../../test/batcher.ts';
 import { errorHook } from './options.ts';
 
 function heardOn(env: Readonly<Record<string, string>>, clock = new ManualClock()) {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  onTestFinished(() => write.mockRestore());
-  const tell = errorHook({ ...batcherOptions, env, clock });
-  return { tell, clock, lines: () => write.mock.calls.map(([line]) => line) };
+  const lines: string[] = [];
+  const tell = errorHook({ ...batcherOptions, env, clock }, (line) => lines.push(line));
+  return { tell, clock, lines: () => lines };
 }
 
 const batcherOptions = {

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { systemClock, type Clock, type Random } from '@sallyport/core';
 import type { ClientOptions } from '@sallyport/core/client';
 import type { DropReason } from './counters.ts';
@@ -41,12 +42,11 @@ export interface TelemetryBatcherOptions extends ClientOptions {
 const debugEveryMs = 60_000;
 
 /** Where a batcher's own trouble goes: to the hook, whose own trouble must not reach whoever emits. */
-export function errorHook({
-  onError,
-  env = process.env,
-  clock = systemClock,
-}: TelemetryBatcherOptions): (error: unknown) => void {
-  const tell = onError ?? (env['SALLYPORT_DEBUG'] ? debugLine(clock) : () => undefined);
+export function errorHook(
+  { onError, env = process.env, clock = systemClock }: TelemetryBatcherOptions,
+  write: (line: string) => void = toStderr,
+): (error: unknown) => void {
+  const tell = onError ?? (env['SALLYPORT_DEBUG'] ? debugLine(clock, write) : () => undefined);
   return (error) => {
     try {
       tell(error);
@@ -56,12 +56,17 @@ export function errorHook({
   };
 }
 
-/** One line a minute on stderr: never through a logger, which may report here. */
-function debugLine(clock: Clock): (error: unknown) => void {
+/** Never through a logger, which may report here; nor by the stream, whose error ends the program where nobody reads on. */
+function toStderr(line: string): void {
+  writeSync(2, line);
+}
+
+/** One line a minute. */
+function debugLine(clock: Clock, write: (line: string) => void): (error: unknown) => void {
   let nextAt = -Infinity;
   return (error) => {
     if (clock.monotonic() < nextAt) return;
     nextAt = clock.monotonic() + debugEveryMs;
-    process.stderr.write(`telemetry: ${error instanceof Error ? error.message : String(error)}\n`);
+    write(`telemetry: ${error instanceof Error ? error.message : String(error)}\n`);
   };
 }
