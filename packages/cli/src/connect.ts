@@ -9,6 +9,7 @@ import {
   type SystemTokenStore,
 } from '@sallyport/oauth';
 import { TelemetryBatcher } from '@sallyport/telemetry';
+import { isTelemetryOn } from './commands/telemetry/state.ts';
 import type { Context } from './context.ts';
 import { organizationId } from './config/keys.ts';
 import { loginCommand, loginKeyOf, loginRequired } from './known-logins.ts';
@@ -139,13 +140,20 @@ async function chosenOrganization(
   );
 }
 
-/** What cannot be sent within a second of the command's end goes out with the next command. */
+/**
+ * What cannot be sent within a second of the command's end goes out with the next command. A bridge runs for weeks: whether
+ * telemetry was turned off meanwhile is looked up at each event.
+ */
 function telemetry(context: Context, clientOptions: ClientOptions): Reporter {
   const batcher = new TelemetryBatcher({ ...clientOptions, ...telemetryOptions(context) });
   context.onEnd(async () => {
     await batcher.shutdown(1000);
   });
-  return batcher;
+  return {
+    report(event) {
+      if (isTelemetryOn(context)) batcher.report(event);
+    },
+  };
 }
 
 /** Of a token from the environment: what the service says of it, or its account's only one where it may not ask. */

@@ -18,6 +18,15 @@ export function telemetryState({ flags, env }: Context): TelemetryState {
   return { isOn: value !== 'off', decidedBy: origin === 'user' ? `telemetry in ${from}` : from };
 }
 
+/** The same where nothing may go wrong: settings that cannot be read say no. */
+export function isTelemetryOn(context: Context): boolean {
+  try {
+    return telemetryState(context).isOn;
+  } catch {
+    return false;
+  }
+}
+
 export function describeState({ isOn, decidedBy }: TelemetryState): string {
   const why = decidedBy === 'default' ? 'the default' : decidedBy;
   return `Telemetry is ${isOn ? 'on' : 'off'}: ${why}.`;
