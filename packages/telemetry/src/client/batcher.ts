@@ -82,7 +82,7 @@ export class TelemetryBatcher implements Reporter {
     if (this.offBy !== undefined) spool?.clear();
     this.#hasSpool = spool !== undefined;
     this.#delivery = new Delivery({
-      send: createSender({ ...options, clock }),
+      send: createSender({ ...options, clock, onError: this.#onError }),
       spool,
       packer,
       counters: this.#counters,

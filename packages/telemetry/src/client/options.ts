@@ -31,7 +31,7 @@ export interface TelemetryBatcherOptions extends ClientOptions {
   readonly random?: Random;
   /** Told of each loss. Must not emit. */
   readonly onDrop?: (reason: DropReason, count: number) => void;
-  /** Told of the batcher's own trouble, such as a spool that cannot be written; default: a line on stderr with `SALLYPORT_DEBUG`. */
+  /** Told of the batcher's own trouble, such as a service that refuses, or a spool that cannot be written; default: a line on stderr with `SALLYPORT_DEBUG`. */
   readonly onError?: (error: unknown) => void;
   /** Send, or spool, what waits when the process ends by itself (default true). */
   readonly installExitHandlers?: boolean;

@@ -26,9 +26,14 @@ const minGzipBytes = 1400;
 const loginMs = 30_000;
 
 export function createSender(
-  options: ClientOptions & { readonly serviceName: string; readonly gzip?: boolean },
+  options: ClientOptions & {
+    readonly serviceName: string;
+    readonly gzip?: boolean;
+    /** Told why an attempt failed. Nobody being signed in is no trouble, nor is the end of the process. */
+    readonly onError?: (error: unknown) => void;
+  },
 ): Send {
-  const { baseUrl, dialect = neutralDialect, serviceName, clock = systemClock } = options;
+  const { baseUrl, dialect = neutralDialect, serviceName, clock = systemClock, onError } = options;
   const clientOptions = { ...options, tokens: loginOf(options.tokens, clock) };
   let mayCompress = options.gzip ?? !isLoopback(URL.parse(baseUrl)?.hostname ?? '');
 
@@ -64,6 +69,7 @@ export function createSender(
       await post(batch.body, batchKey(batch), signal);
       return { kind: 'sent' };
     } catch (error) {
+      if (!(error instanceof LoginMissing) && !signal.aborted) onError?.(error);
       return judgeFailure(error, batch.ends.length);
     }
   };

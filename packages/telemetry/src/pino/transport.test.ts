@@ -9,9 +9,9 @@ import { systemClock } from '@sallyport/core';
 
 const program = fileURLToPath(new URL('../../test/pino-program.ts', import.meta.url));
 
-async function run(baseUrl: string, spoolDir: string, ending: string) {
+async function run(baseUrl: string, spoolDir: string, ending: string, env: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, ['--conditions=@sallyport/source', program, ending], {
-    env: { BASE_URL: baseUrl, SPOOL_DIR: spoolDir },
+    env: { BASE_URL: baseUrl, SPOOL_DIR: spoolDir, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';
@@ -55,4 +55,12 @@ test('what cannot be sent is in the spool', async () => {
     .peek()
     .map((event) => (JSON.parse(event) as { body: { stringValue: string } }).body.stringValue);
   expect(bodies).toEqual(['cart opened', 'no such item']);
+});
+
+test('its thread, too, says on stderr why nothing arrives, where that is asked for', async () => {
+  const { code, stderr } = await run('http://127.0.0.1:1', scratch().spoolDir, 'end', {
+    SALLYPORT_DEBUG: '1',
+  });
+  expect(code).toBe(0);
+  expect(stderr).toBe('telemetry: http://127.0.0.1:1 cannot be reached: connection refused\n');
 });
