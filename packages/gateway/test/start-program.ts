@@ -7,6 +7,8 @@ import { onTestFinished } from 'vitest';
 export interface Victim {
   readonly url: string;
   readonly pid: number;
+  /** What it says next, in a line. */
+  readonly nextLine: () => Promise<string>;
   /** With SIGKILL. */
   readonly kill: () => Promise<void>;
 }
@@ -22,6 +24,7 @@ export async function startProgram(program: string, ...options: readonly string[
     await exited;
   };
   onTestFinished(kill);
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { url, pid: child.pid ?? 0, kill };
+  const lines = createInterface(child.stdout);
+  const nextLine = async () => ((await once(lines, 'line')) as [string])[0];
+  return { url: await nextLine(), pid: child.pid ?? 0, nextLine, kill };
 }

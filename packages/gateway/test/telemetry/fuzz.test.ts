@@ -3,6 +3,7 @@ import { drawsOf, mutated, randomBody } from '@sallyport/telemetry/testing';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { scratchDirectory } from '../store/scratch.ts';
+import type { Victim } from '../start-program.ts';
 import { startVictim } from './victims.ts';
 
 // Mutated bodies of both encodings over HTTP. With SALLYPORT_LONG=1 so many that a leak shows; other ones with
@@ -16,7 +17,7 @@ test(
   `${runs} mutated bodies: only 2xx, 4xx, or 503 with Retry-After, and memory stays as it is`,
   { timeout: 600_000 },
   async () => {
-    const { url, pid } = await startVictim(scratchDirectory());
+    const victim = await startVictim(scratchDirectory());
     const agent = new Agent({ connections: lanes });
     onTestFinished(() => agent.destroy());
     const draw = drawsOf(seed);
@@ -31,7 +32,7 @@ test(
           // Four mutations of each body, one on top of the other.
           const base = left % 8 < 2 ? randomBody(encoding, draw(2 ** 31)) : bodies[encoding];
           const body = (bodies[encoding] = mutated(base, encoding, draw));
-          const answer = await request(`${url}/v1/logs`, {
+          const answer = await request(`${victim.url}/v1/logs`, {
             method: 'POST',
             dispatcher: agent,
             headers: {
@@ -55,9 +56,9 @@ test(
     }
 
     await half(runs / 2);
-    const between = residentMiB(pid);
+    const between = await residentMiB(victim);
     await half(runs / 2);
-    const after = residentMiB(pid);
+    const after = await residentMiB(victim);
     console.log(
       `${[...outcomes].map(([status, count]) => `${count} x ${status}`).join(', ')}; ${between} MiB, then ${after} MiB`,
     );
@@ -67,7 +68,9 @@ test(
   },
 );
 
-function residentMiB(pid: number): number {
+async function residentMiB({ pid, nextLine }: Victim): Promise<number> {
+  process.kill(pid, 'SIGUSR2');
+  expect(await nextLine()).toBe('collected');
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1024);
 }

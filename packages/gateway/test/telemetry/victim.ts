@@ -1,7 +1,10 @@
 // A gateway's telemetry as a process of its own, to be killed and to be weighed:
 // `victim.ts DIRECTORY [--export URL] [--compacts]`. With `--compacts` it merges small blocks all the time, the newest, too.
+// At SIGUSR2 it gives up what nobody holds any more, and says so: when V8 does by itself is no matter of what is kept.
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createLocalWakeups, silentLog, systemClock, systemRandom, type Clock } from '@sallyport/core';
 import { undiciTransport } from '@sallyport/core/client';
 import { createExporter, createTelemetryEngine } from '@sallyport/telemetry/server';
@@ -51,6 +54,11 @@ const { url } = await serve(
   },
   { rateLimits: { default: 0 } },
 );
+process.on('SIGUSR2', () => {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc()');
+  process.stdout.write('collected\n');
+});
 process.stdout.write(`${url}\n`);
 if (values.compacts) {
   // Of a clock that is ahead, nothing is too young.
